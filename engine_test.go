@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/google/go-cmp/cmp"
@@ -145,9 +146,7 @@ func TestRunWithoutSources(t *testing.T) {
 			if errors.As(err, &failed) != (c.want != "") || err != nil && err.Error() != c.want || n != 2 {
 				t.Errorf("%v after %d segments", err, n)
 			}
-			if strings.Join(warnings, "") != c.warning {
-				t.Errorf("%q", warnings)
-			}
+			assert.Equal(t, c.warning, strings.Join(warnings, ""), warnings)
 		})
 	}
 }
@@ -218,9 +217,7 @@ func TestWrongShapes(t *testing.T) {
 	} {
 		e := engine(t, refract.Options{}, []metrics.Metric{c.m}, "native")
 		_, err := e.Score(t.Context(), []*refract.Segment{segment("a", 1, []int{1}, []int{1, 2}), segment("b", 1, []int{1, 2}, []int{3, 4})})
-		if err == nil || err.Error() != c.want {
-			t.Errorf("%s: %v, want %s", c.name, err, c.want)
-		}
+		assert.EqualError(t, err, c.want, c.name)
 	}
 }
 
@@ -277,9 +274,7 @@ func TestFit(t *testing.T) {
 	if got[0].Metric != got[1].Metric || got[0].Metric == got[2].Metric || got[3].Metric != plain || one.Fitted() {
 		t.Errorf("settings %v of %v", got, settings)
 	}
-	if to := strings.Join(*got[0].Metric.(*fitter).to, "|"); to != "a+|" {
-		t.Errorf("fitted to %q, want %q", to, "a+|")
-	}
+	assert.Equal(t, "a+|", strings.Join(*got[0].Metric.(*fitter).to, "|"), "fitted to")
 	if refract.NeedsFit(got) || !refract.NeedsFit(settings) {
 		t.Errorf("after Fit, there is something to do: %v; before: %v", refract.NeedsFit(got), refract.NeedsFit(settings))
 	}
@@ -439,8 +434,6 @@ func TestPosition(t *testing.T) {
 		`"a\nb":3`: {File: "a\nb", Line: 3},
 		"":         {Line: 3}, "a.jsonl": {File: "a.jsonl"}, "a.jsonl:3": {File: "a.jsonl", Line: 3},
 	} {
-		if got := p.String(); got != want {
-			t.Errorf("%+v is written %q, want %q", p, got, want)
-		}
+		assert.Equal(t, want, p.String(), "%+v is written", p)
 	}
 }

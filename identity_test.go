@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -31,9 +32,7 @@ func TestIdentity(t *testing.T) {
 		&refract.Segment{ID: "2"},
 		&refract.Segment{ID: "3", References: []refract.Text{text("")}},
 	)
-	if want := hex.EncodeToString(sum[:]); got != want {
-		t.Errorf("hash %s, want %s", got, want)
-	}
+	assert.Equal(t, hex.EncodeToString(sum[:]), got, "hash")
 	id := refract.NewIdentity()
 	id.Add(&refract.Segment{})
 	if id.Segments() != 1 || id.Name() != id.Hash()[:12] || len(id.Hash()) != 64 {
@@ -53,11 +52,7 @@ func TestIdentityOf(t *testing.T) {
 	for spec, want := range map[string]string{"single": first.Name(), "max": all.Name(), "native": all.Name()} {
 		a, err := aggregate.Parse(spec)
 		require.NoError(t, err)
-		if got := all.Of(a); got != want {
-			t.Errorf("%s uses %s, want %s", spec, got, want)
-		}
-		if none := (*refract.Identity)(nil); none.Of(a) != "" {
-			t.Errorf("%s of no identity", spec)
-		}
+		assert.Equal(t, want, all.Of(a), "%s uses", spec)
+		assert.Empty(t, (*refract.Identity)(nil).Of(a), "%s of no identity", spec)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -81,9 +82,7 @@ func TestReduce(t *testing.T) {
 		for range 2 { // the second time with reused memory
 			got, err := r.ReduceMatrix(ms, 0, c.h)
 			if c.want.fails {
-				if !errors.Is(err, aggregate.ErrMissing) {
-					t.Errorf("%s: %+v, %v, want ErrMissing", c.name, got, err)
-				}
+				assert.ErrorIs(t, err, aggregate.ErrMissing, "%s: %+v", c.name, got)
 				continue
 			}
 			if got.Status != metrics.Scored {
@@ -122,9 +121,7 @@ func TestReduceWithoutReferences(t *testing.T) {
 			for want, texts := range map[metrics.Status][2]int{noS: {-1, 3}, noH: {1, -1}} {
 				got, err := reduced(texts[0], texts[1])
 				if policy == aggregate.Fail {
-					if !errors.Is(err, aggregate.ErrMissing) {
-						t.Errorf("%s, %s: %+v, %v, want ErrMissing", policy, agg, got, err)
-					}
+					assert.ErrorIs(t, err, aggregate.ErrMissing, "%s, %s: %+v", policy, agg, got)
 				} else if err != nil || got.Status != want {
 					t.Errorf("%s, %s: %+v, %v, want %v", policy, agg, got, err, want)
 				}
@@ -137,14 +134,10 @@ func TestReduceErrors(t *testing.T) {
 	m := sized(false, true)
 	ms := scoreOne(t, refract.Options{}, m, segment("s", 1, []int{1}, []int{2, 3}))
 	_, err := reduce(t, m, ms, "native", aggregate.Exclude, 0)
-	if err == nil || !strings.Contains(err.Error(), "sized has no native score") {
-		t.Errorf("native of a metric without: %v", err)
-	}
+	assert.ErrorContains(t, err, "sized has no native score", "native of a metric without")
 	ms.Values[1] = -1
 	_, err = reduce(t, m, ms, "power:p=2", aggregate.Exclude, 0)
-	if err == nil || !strings.Contains(err.Error(), "not defined for the score -1") {
-		t.Errorf("a power mean of a negative score: %v", err)
-	}
+	assert.ErrorContains(t, err, "not defined for the score -1", "a power mean of a negative score")
 }
 
 const (
@@ -330,8 +323,7 @@ func TestTooLong(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, most := range []int{0, 210, -1} {
-		if _, err := engine(t, refract.Options{MaxText: most}, []metrics.Metric{sized(false, true)}).Score(t.Context(), []*refract.Segment{seg}); err != nil {
-			t.Errorf("%d: %v", most, err)
-		}
+		_, err := engine(t, refract.Options{MaxText: most}, []metrics.Metric{sized(false, true)}).Score(t.Context(), []*refract.Segment{seg})
+		assert.NoError(t, err, most)
 	}
 }

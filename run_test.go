@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -131,17 +132,13 @@ func TestRunStops(t *testing.T) {
 					if s.Segment.ID != fmt.Sprint(yielded) {
 						t.Errorf("segment %s in place %d", s.Segment.ID, yielded)
 					}
-					if ctx.Err() != nil {
-						t.Errorf("segment %d is yielded after the end", yielded)
-					}
+					assert.NoError(t, ctx.Err(), "segment %d is yielded after the end", yielded)
 					if c.yield != nil {
 						return c.yield(yielded)
 					}
 					return nil
 				})
-				if !errors.Is(err, c.want) {
-					t.Errorf("%v, want %v", err, c.want)
-				}
+				assert.ErrorIs(t, err, c.want)
 				if late := time.Since(start) - c.stop; late < 0 || late > time.Second {
 					t.Errorf("it ended %v after the reason to", late)
 				}

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/refract-eval/refract/internal/text"
@@ -48,6 +49,23 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 type Position struct {
 	File string
 	Line int
+	// After, if not nil, counts the lines before those that Line counts.
+	After *Lines
+}
+
+// Lines is a number of lines that is counted when it is first asked for: a process that reads
+// the end of a large file need not read all before it.
+type Lines struct{ count func() int }
+
+// NewLines returns Lines that count counts.
+func NewLines(count func() int) *Lines { return &Lines{sync.OnceValue(count)} }
+
+// InFile returns the number of the line in the whole file.
+func (p Position) InFile() int {
+	if p.After != nil {
+		return p.After.count() + p.Line
+	}
+	return p.Line
 }
 
 // String returns "file:line", only the file if the line is unknown, or "" for an
@@ -59,7 +77,7 @@ func (p Position) String() string {
 	case p.Line == 0:
 		return text.Path(p.File)
 	default:
-		return fmt.Sprintf("%s:%d", text.Path(p.File), p.Line)
+		return fmt.Sprintf("%s:%d", text.Path(p.File), p.InFile())
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -191,7 +192,5 @@ func (b *broken) Get(context.Context, [][32]byte) ([][]byte, error) { return nil
 
 func TestStoreFails(t *testing.T) {
 	_, err := engine(t, refract.Options{Store: &broken{}}, []metrics.Metric{newDear(false)}).Score(t.Context(), []*refract.Segment{segment("a", 1, []int{1}, []int{1})})
-	if !errors.Is(err, errStore) {
-		t.Errorf("%v", err)
-	}
+	assert.ErrorIs(t, err, errStore)
 }

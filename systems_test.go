@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -52,9 +52,7 @@ func TestSystems(t *testing.T) {
 	}
 	s, err := accumulate(t, segs, append(cross(t, []metrics.Metric{means}, "max"), cross(t, []metrics.Metric{m}, "single", "native")...), refract.Auto, aggregate.Exclude)
 	require.NoError(t, err)
-	if s.Segments() != 4 {
-		t.Errorf("%d segments", s.Segments())
-	}
+	assert.Equal(t, 4, s.Segments())
 	type score = refract.SystemScore
 	want := []score{
 		// The means of the best pairs.
@@ -74,9 +72,7 @@ func TestSystems(t *testing.T) {
 		t.Fatalf("%d scores, want %d", len(got), len(want))
 	}
 	for i := range want {
-		if (got[i].Statistics != nil) != got[i].Pooled {
-			t.Errorf("score %d: statistics %v", i, got[i].Statistics)
-		}
+		assert.Equal(t, got[i].Pooled, got[i].Statistics != nil, "score %d: statistics %v", i, got[i].Statistics)
 		rows, value := s.Samples(&got[i])
 		sum := make([]float64, len(rows[0]))
 		for _, row := range rows {
@@ -105,9 +101,7 @@ func TestSystems(t *testing.T) {
 		2: "nrefs:1|fake:sized|agg:max|system:mean|set:" + s.Set() + "|version:" + refract.Version,
 		6: "nrefs:var|fake:sized|agg:native|system:corpus|set:" + s.Set() + "|version:" + refract.Version,
 	} {
-		if g := s.Signature(&got[i]).String(); g != sig {
-			t.Errorf("signature of score %d is %s, want %s", i, g, sig)
-		}
+		assert.Equal(t, sig, s.Signature(&got[i]).String(), "signature of score %d", i)
 	}
 }
 
@@ -136,9 +130,7 @@ func TestScopes(t *testing.T) {
 	} {
 		e, err := refract.NewEngine(cross(t, []metrics.Metric{c.m}, c.agg), refract.Options{Scope: c.scope, AllowNoReferences: true})
 		if c.fails {
-			if err == nil || !strings.Contains(err.Error(), "sized with the aggregator "+c.agg+" has no corpus score") {
-				t.Errorf("%s pooled: %v", c.agg, err)
-			}
+			assert.ErrorContains(t, err, "sized with the aggregator "+c.agg+" has no corpus score", "%s pooled", c.agg)
 			continue
 		}
 		require.NoError(t, err)
@@ -161,9 +153,7 @@ func TestAutoPoolsAllOrNone(t *testing.T) {
 		e, err := refract.NewEngine(settings, refract.Options{Scope: scope})
 		require.NoError(t, err)
 		for k := range settings {
-			if e.Pools(k) != want[k] {
-				t.Errorf("scope %d: setting %d pools: %v", scope, k, e.Pools(k))
-			}
+			assert.Equal(t, want[k], e.Pools(k), "scope %d: setting %d pools", scope, k)
 		}
 	}
 }
@@ -193,17 +183,13 @@ func TestSignatures(t *testing.T) {
 		{set(stored{sized(false, true)}, "max"), metrics.Sentence, "3", "stored:3/max/abc"},
 		{set(stored{sized(false, false)}, "max"), metrics.Sentence, "0", "stored:0//"},
 	} {
-		if got := refract.SettingSignature(c.set, c.level, c.refs, "abc").String(); got != c.want {
-			t.Errorf("signature %s, want %s", got, c.want)
-		}
+		assert.Equal(t, c.want, refract.SettingSignature(c.set, c.level, c.refs, "abc").String(), "signature")
 	}
 	for _, c := range []struct {
 		lo, hi int
 		want   string
 	}{{0, 0, "0"}, {11, 11, "11"}, {1, 2, "var"}} {
-		if got := refract.ReferenceCount(c.lo, c.hi); got != c.want {
-			t.Errorf("ReferenceCount(%d, %d) = %s", c.lo, c.hi, got)
-		}
+		assert.Equal(t, c.want, refract.ReferenceCount(c.lo, c.hi), "ReferenceCount(%d, %d)", c.lo, c.hi)
 	}
 	// The given signature is not changed.
 	given := make(metrics.Signature, 0, 8).With("k", "v")
@@ -290,9 +276,7 @@ func TestBadState(t *testing.T) {
 		`{"segments":1,"systems":[{"name":"s","sums":[{"n":1,"sum":[["1"]]}]}]}`,
 		`{"segments":2,"systems":[{"name":"s","sums":[{"n":1,"sum":[[1],[2]]}]},{"name":"s","sums":[{"n":1,"sum":[[1]]}]}]}`,
 	} {
-		if err := json.Unmarshal([]byte(state), eng.Systems()); err == nil {
-			t.Errorf("%s is taken", state)
-		}
+		assert.Error(t, json.Unmarshal([]byte(state), eng.Systems()), "%s is taken", state)
 	}
 	if err := json.Unmarshal([]byte(`{"references":"AA==","first":"AA=="}`), new(refract.Identity)); err == nil {
 		t.Error("an identity without hashes is taken")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -83,12 +84,10 @@ func TestMissing(t *testing.T) {
 }
 
 func TestUndefined(t *testing.T) {
-	if _, err := apply(t, "power", []float64{1, -2}, nil, true, Exclude); err == nil || !strings.Contains(err.Error(), "-2") {
-		t.Errorf("power mean of a negative score: error %v", err)
-	}
-	if _, err := apply(t, "native", []float64{1}, nil, true, Exclude); err == nil {
-		t.Error("native reduced scores")
-	}
+	_, err := apply(t, "power", []float64{1, -2}, nil, true, Exclude)
+	assert.ErrorContains(t, err, "-2", "power mean of a negative score")
+	_, err = apply(t, "native", []float64{1}, nil, true, Exclude)
+	assert.Error(t, err, "native reduced scores")
 }
 
 func TestParseErrors(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cache"
@@ -21,9 +22,7 @@ func open(t testing.TB, file string, opts ...cache.Option) *cache.Database {
 	s, err := cache.Open(t.Context(), file, opts...)
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
+		assert.NoError(t, s.Close(), "Close")
 	})
 	return s
 }
@@ -49,9 +48,7 @@ func place(where string) opener {
 			return nil
 		}
 		t.Cleanup(func() {
-			if err := s.Close(); err != nil {
-				t.Errorf("Close: %v", err)
-			}
+			assert.NoError(t, s.Close(), "Close")
 		})
 		return s
 	}

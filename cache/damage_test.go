@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cache"
@@ -138,9 +139,7 @@ func TestFlippedBytes(t *testing.T) {
 			exported, lost, err := cache.Export(t.Context(), &got, s)
 			require.NoError(t, err)
 			if len(lost) > 0 {
-				if exported+len(lost) != 20 {
-					t.Errorf("Export wrote %d entries: %v", exported, lost)
-				}
+				assert.Equal(t, 20, exported+len(lost), "Export wrote %d entries: %v", exported, lost)
 				into := cache.NewMemory()
 				if done, err := cache.Import(t.Context(), &got, into); err != nil || done.Added != exported {
 					t.Errorf("Import = %+v, %v, want %d entries", done, err, exported)
@@ -218,7 +217,5 @@ func TestUnreadablePage(t *testing.T) {
 			t.Errorf("problem %+v names no key", p)
 		}
 	}
-	if lines := bytes.Count(got.Bytes(), []byte("\n")); lines != n {
-		t.Errorf("%d lines of %d entries", lines, n)
-	}
+	assert.Equal(t, n, bytes.Count(got.Bytes(), []byte("\n")))
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cache"
@@ -73,9 +74,7 @@ func openPostgres(t testing.TB, where string, opts ...cache.Option) *cache.Datab
 	s, err := cache.OpenPostgres(t.Context(), where, opts...)
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
+		assert.NoError(t, s.Close(), "Close")
 	})
 	return s
 }
@@ -143,14 +142,11 @@ func TestSettingsAreNotAFileName(t *testing.T) {
 		if shown := cache.Shown(where); strings.Contains(shown, "s3cret") {
 			t.Errorf("shown as %s", shown)
 		}
-		if _, err := os.Stat(where); err == nil {
-			t.Errorf("%s became a file", where)
-		}
+		_, err := os.Stat(where)
+		assert.Error(t, err, "%s became a file", where)
 	}
 	for _, file := range []string{"hosts.sqlite", "answers of my host.sqlite", "a=b.sqlite"} {
-		if cache.Shown(file) != file {
-			t.Errorf("%s is taken for settings", file)
-		}
+		assert.Equal(t, file, cache.Shown(file))
 	}
 }
 
@@ -167,9 +163,7 @@ func TestShown(t *testing.T) {
 		"postgres://me:secret@/answers?host=/run/sockets":   "postgres://me@/answers?host=%2Frun%2Fsockets",
 		"postgres://me:1/secret@host/answers":               "postgres://…",
 	} {
-		if got := cache.Shown(where); got != want {
-			t.Errorf("%s is shown as %s, want %s", where, got, want)
-		}
+		assert.Equal(t, want, cache.Shown(where), "%s is shown as", where)
 	}
 }
 
@@ -180,9 +174,7 @@ func TestPostgresUnreachable(t *testing.T) {
 	require.NoError(t, l.Close())
 	_, err = cache.OpenPostgres(t.Context(), "postgres://me:secret@"+address+"/answers?sslmode=disable", cache.BusyTimeout(50*time.Millisecond))
 	wantError(t, err, cache.ErrUnavailable, address, "answers", "me@", "run again")
-	if strings.Count(err.Error(), cache.ErrUnavailable.Error()) != 1 {
-		t.Errorf("error %q repeats itself", err)
-	}
+	assert.Equal(t, 1, strings.Count(err.Error(), cache.ErrUnavailable.Error()), "error %q repeats itself", err)
 	// Trying to reach the server ends with the context.
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -295,9 +287,7 @@ func TestPostgresDamage(t *testing.T) {
 			sound++
 		}
 	}
-	if sound != 19 {
-		t.Errorf("%d of 20 entries are sound, want 19", sound)
-	}
+	assert.Equal(t, 19, sound)
 	if n, problems, err := s.Verify(t.Context()); err != nil || n != 20 || len(problems) != 1 || problems[0].Key != key.String() {
 		t.Errorf("Verify = %d, %v, %v", n, problems, err)
 	}

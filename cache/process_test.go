@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cache"
@@ -278,9 +279,7 @@ func shareBetweenProcesses(t *testing.T, where string) {
 		for _, p := range processes {
 			whole = whole || n >= p.from && n < p.to && e == childEntry(p.name, n).Answer
 		}
-		if !whole {
-			t.Errorf("entry %d is of no process: %+v", n, e)
-		}
+		assert.True(t, whole, "entry %d is of no process: %+v", n, e)
 	}
 	verified(t, s, 200)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -27,9 +28,7 @@ func TestKeyGolden(t *testing.T) {
 		{sampleRequest, "a8095825169f2bc4f6d066cf59b5f6cee97533dc019b77467415a19bf6fe368b"},
 		{cache.Request{Kind: "completions", Model: "m"}, "701476c8e7e4e7523c8b2922186ac8be6e4502f990c1f0bfe610e93b27eaf038"},
 	} {
-		if got := test.request.Key().String(); got != test.want {
-			t.Errorf("key of %+v = %s, want %s", test.request, got, test.want)
-		}
+		assert.Equal(t, test.want, test.request.Key().String(), "key of %+v", test.request)
 	}
 }
 

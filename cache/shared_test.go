@@ -2,7 +2,6 @@ package cache_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cache"
@@ -69,12 +69,9 @@ func claimCancelled(t *testing.T, open opener) {
 	sa, sb := open(t, cache.Lease(time.Second)), open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := sa.Claim(ctx, keysOf(t, "1")); !errors.Is(err, context.Canceled) {
-		t.Errorf("Claim = %v, want context.Canceled", err)
-	}
-	if err := sa.Release(ctx, keysOf(t, "1")); !errors.Is(err, context.Canceled) {
-		t.Errorf("Release = %v, want context.Canceled", err)
-	}
+	_, err := sa.Claim(ctx, keysOf(t, "1"))
+	assert.ErrorIs(t, err, context.Canceled, "Claim")
+	assert.ErrorIs(t, sa.Release(ctx, keysOf(t, "1")), context.Canceled, "Release")
 	// Whenever the context ends, no key stays claimed for long that was not granted.
 	for i := range 20 {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -129,9 +126,7 @@ func releaseLater(t *testing.T, open opener) {
 	claimer{t, sa}.claim("1 2", "yes yes")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := sa.Release(ctx, keysOf(t, "1")); !errors.Is(err, context.Canceled) {
-		t.Errorf("Release = %v, want context.Canceled", err)
-	}
+	assert.ErrorIs(t, sa.Release(ctx, keysOf(t, "1")), context.Canceled, "Release")
 	for {
 		granted, err := sb.Claim(t.Context(), keysOf(t, "1"))
 		require.NoError(t, err)
@@ -228,9 +223,7 @@ func readOnly(t *testing.T, open opener) {
 		"Claim":   func() error { _, err := r.Claim(t.Context(), keysOf(t, "2")); return err },
 		"Release": func() error { return r.Release(t.Context(), keysOf(t, "2")) },
 	} {
-		if err := do(); !errors.Is(err, cache.ErrReadOnly) {
-			t.Errorf("%s = %v, want errReadOnly", what, err)
-		}
+		assert.ErrorIs(t, do(), cache.ErrReadOnly, what)
 	}
 }
 
@@ -257,9 +250,7 @@ func closed(t *testing.T, open opener) {
 			return nil
 		},
 	} {
-		if err := do(); !errors.Is(err, cache.ErrClosed) {
-			t.Errorf("%s = %v, want ErrClosed", what, err)
-		}
+		assert.ErrorIs(t, do(), cache.ErrClosed, what)
 	}
 }
 

@@ -2,8 +2,9 @@ package diversify_test
 
 import (
 	"math"
-	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/internal/llmtest"
@@ -30,9 +31,8 @@ func TestNewRefuses(t *testing.T) {
 	} {
 		cfg := config(completer(echo))
 		change(&cfg)
-		if _, err := diversify.New(cfg); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v; want one with %q", err, want)
-		}
+		_, err := diversify.New(cfg)
+		assert.ErrorContains(t, err, want)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/check"
@@ -98,9 +100,7 @@ func TestJudgeOfMeaning(t *testing.T) {
 				}
 				rejected = append(rejected, strings.TrimSpace(v.Verdict+" "+v.Detail))
 			}
-			if got := strings.Join(rejected, "|"); got != c.rejected {
-				t.Errorf("rejected %s, want %s", got, c.rejected)
-			}
+			assert.Equal(t, c.rejected, strings.Join(rejected, "|"), "rejected")
 			var sizes []int
 			for _, a := range asked {
 				sizes = append(sizes, len(a))

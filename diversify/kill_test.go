@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	refract "github.com/refract-eval/refract"
@@ -227,8 +228,6 @@ func killed(t *testing.T, form diversify.Form, givesJSON bool) {
 	require.NoError(t, err)
 	calm := newExpander(t, killConfig(client(t, llmtest.NewServer(t, &llmtest.Handler{JSON: givesJSON})), cache.NewMemory(), form))
 	want, _ := mustRun(t, calm, numbered(killSegments))
-	if string(got) != lines(want) {
-		t.Error("the output is not that of an uninterrupted run")
-	}
+	assert.Equal(t, lines(want), string(got), "the output is not that of an uninterrupted run")
 	t.Logf("%d killed, %d calls for %d answers", dead, server.Calls(), asked)
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract/diversify"
 )
 
@@ -18,16 +20,12 @@ func names(prompts []diversify.Prompt) string {
 
 func TestTen(t *testing.T) {
 	ten := diversify.Ten()
-	if got, want := names(ten), "order,structure,voice,tense,tone,style,rephrase,synonyms,formal,informal"; got != want {
-		t.Errorf("names %s, want %s", got, want)
-	}
+	assert.Equal(t, "order,structure,voice,tense,tone,style,rephrase,synonyms,formal,informal", names(ten), "names")
 	ten[0].Text = "changed"
 	if diversify.Ten()[0].Text == "changed" {
 		t.Error("a caller can change the prompts of others")
 	}
-	if got, want := diversify.Prompts()[10].Render(" a\n", ""), "Paraphrase the sentences:  a\n"; got != want {
-		t.Errorf("prompt %q, want %q", got, want)
-	}
+	assert.Equal(t, "Paraphrase the sentences:  a\n", diversify.Prompts()[10].Render(" a\n", ""), "prompt")
 }
 
 // Faults that users would not see: two prompts that share their answers, a text in the
@@ -65,9 +63,7 @@ func TestBuiltInPrompts(t *testing.T) {
 		if !strings.HasSuffix(p.Text, colon) || strings.TrimSpace(p.Text) != p.Text {
 			t.Errorf("%s: text %q", p.Name, p.Text)
 		}
-		if got, want := p.Render("{source} x", ""), p.Text+after+"{source} x"; got != want {
-			t.Errorf("%s: sent %q, want %q", p.Name, got, want)
-		}
+		assert.Equal(t, p.Text+after+"{source} x", p.Render("{source} x", ""), "%s: sent", p.Name)
 		for _, r := range p.Text {
 			if table := scripts[p.Language]; table != nil && unicode.IsLetter(r) && !unicode.Is(table, r) {
 				t.Errorf("%s: %q is no letter of its language", p.Name, r)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	refract "github.com/refract-eval/refract"
@@ -31,14 +32,12 @@ func TestPromptInALanguage(t *testing.T) {
 			t.Errorf("%s: %q, %v", code, q.Render("r", "x"), err)
 		}
 	}
-	if _, err := p.In("klingonish"); err == nil {
-		t.Error("no error of a language that is none")
-	}
+	_, err := p.In("klingonish")
+	assert.Error(t, err, "no error of a language that is none")
 	cfg := config(nil)
 	cfg.Prompts = []diversify.Prompt{p}
-	if _, err := diversify.New(cfg); err == nil || !strings.Contains(err.Error(), "needs the name of the language") {
-		t.Errorf("%v", err)
-	}
+	_, err = diversify.New(cfg)
+	assert.ErrorContains(t, err, "needs the name of the language")
 }
 
 // The model is asked about a segment's source once, however many references there are, and the

@@ -1,12 +1,12 @@
 package embeddings_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -36,9 +36,8 @@ func TestRefusedVectors(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	good := []float32{1, 2}
 	for _, bad := range [][]float32{{}, {1}, {1, 2, 3}, {0, 0}, {1, nan}, {inf, 1}} {
-		if _, err := embeddings.Distances([][]float32{good, bad}); !errors.Is(err, embeddings.ErrVector) {
-			t.Errorf("Distances of %v: %v", bad, err)
-		}
+		_, err := embeddings.Distances([][]float32{good, bad})
+		assert.ErrorIs(t, err, embeddings.ErrVector, "Distances of %v", bad)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -123,12 +124,10 @@ func TestModelRefusesBadAnswers(t *testing.T) {
 		}
 		return v, nil
 	}}
-	if _, err := (&embeddings.Model{Store: cache.NewMemory(), Name: "m", Client: m, Batch: 1}).Embed(t.Context(), numbered(2)); err == nil {
-		t.Error("batches of different dimensions were taken")
-	}
-	if _, err := (&embeddings.Model{Store: cache.NewMemory(), Name: "m", Client: m}).Embed(t.Context(), []string{"a", ""}); err == nil || !strings.Contains(err.Error(), "a text is empty") {
-		t.Errorf("error %v", err)
-	}
+	_, err := (&embeddings.Model{Store: cache.NewMemory(), Name: "m", Client: m, Batch: 1}).Embed(t.Context(), numbered(2))
+	assert.Error(t, err, "batches of different dimensions were taken")
+	_, err = (&embeddings.Model{Store: cache.NewMemory(), Name: "m", Client: m}).Embed(t.Context(), []string{"a", ""})
+	assert.ErrorContains(t, err, "a text is empty")
 }
 
 func TestModelStops(t *testing.T) {
@@ -137,9 +136,8 @@ func TestModelStops(t *testing.T) {
 		cancel()
 		return v, nil
 	}}
-	if _, err := (&embeddings.Model{Store: cache.NewMemory(), Name: "m", Client: m, Batch: 1, Concurrency: 1}).Embed(ctx, numbered(50)); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	_, err := (&embeddings.Model{Store: cache.NewMemory(), Name: "m", Client: m, Batch: 1, Concurrency: 1}).Embed(ctx, numbered(50))
+	assert.ErrorIs(t, err, context.Canceled)
 	if m.calls > 2 {
 		t.Errorf("%d calls after the end", m.calls)
 	}
@@ -196,9 +194,8 @@ func TestModelAsksOnce(t *testing.T) {
 			for _, other := range []*embeddings.Model{
 				{Store: store, Name: "n"}, {Store: store, Name: "m", Revision: "2"}, {Store: store, Name: "m", Dimensions: 8},
 			} {
-				if _, err := other.Embed(t.Context(), []string{"a"}); !errors.Is(err, embeddings.ErrNotStored) {
-					t.Errorf("%+v: %v", other, err)
-				}
+				_, err := other.Embed(t.Context(), []string{"a"})
+				assert.ErrorIs(t, err, embeddings.ErrNotStored, "%+v", other)
 			}
 			got, err := (&embeddings.Model{Store: store, Name: "m"}).Embed(t.Context(), []string{"c", "a"})
 			require.NoError(t, err)
@@ -239,9 +236,7 @@ func TestDamagedVectors(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := (&embeddings.Model{Store: store, Name: "m"}).Embed(t.Context(), []string{"a"})
-		if err == nil || !strings.Contains(err.Error(), "stored vector") {
-			t.Errorf("%q: %v", text, err)
-		}
+		assert.ErrorContains(t, err, "stored vector", text)
 	}
 }
 

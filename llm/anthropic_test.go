@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/llmtest"
@@ -70,9 +71,8 @@ func TestMessagesSampling(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 		if r.Omit = []string{c.refuses}; c.refuses != "" {
-			if _, err := client.Complete(t.Context(), r); err != nil {
-				t.Errorf("%+v without it: %v", c, err)
-			}
+			_, err := client.Complete(t.Context(), r)
+			assert.NoError(t, err, "%+v without it", c)
 		}
 	}
 	_, err := messages(t, &llmtest.Messages{}).Complete(t.Context(), llm.Request{Model: "m", Prompt: "p", Temperature: 1.5, TopP: 1, MaxTokens: 9})

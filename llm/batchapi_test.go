@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/llmtest"
@@ -67,9 +68,7 @@ func TestBatchAPI(t *testing.T) {
 			t.Errorf("listed %+v, error %v", there, err)
 		}
 	}
-	if listed != 1 {
-		t.Errorf("%d batches are listed", listed)
-	}
+	assert.Equal(t, 1, listed)
 }
 
 // A request that may have created a batch is not repeated.
@@ -125,9 +124,7 @@ func TestBatchAPIErrors(t *testing.T) {
 	}
 	full := errors.New("disk full")
 	h.Batch.Fail(llmtest.BatchContent, llmtest.Body(200, "text/plain", "data"))
-	if err := c.FileContent(t.Context(), "file-1", func(io.Reader) error { return full }); !errors.Is(err, full) {
-		t.Errorf("error %v", err)
-	}
+	assert.ErrorIs(t, c.FileContent(t.Context(), "file-1", func(io.Reader) error { return full }), full)
 }
 
 // Odd counts, times and errors, which nothing needs, lose neither a file nor a batch.
@@ -187,8 +184,6 @@ func TestBatchesAreAtTheFirstServer(t *testing.T) {
 		_, _ = c.GetBatch(t.Context(), "a/b")
 	}
 	for _, a := range asked {
-		if a != "http://a.test/v1/batches/a%2Fb?tenant=t Bearer key-of-a" {
-			t.Error(a)
-		}
+		assert.Equal(t, "http://a.test/v1/batches/a%2Fb?tenant=t Bearer key-of-a", a)
 	}
 }

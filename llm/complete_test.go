@@ -10,6 +10,7 @@ import (
 	"time"
 
 	openai "github.com/sashabaranov/go-openai"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/llmtest"
@@ -104,9 +105,7 @@ func TestAnswers(t *testing.T) {
 				if got != want {
 					t.Errorf("got %+v, want %+v", got, want)
 				}
-				if h.Calls() != 1 {
-					t.Errorf("%d calls", h.Calls())
-				}
+				assert.Equal(t, 1, h.Calls())
 			})
 		}
 	}
@@ -182,9 +181,7 @@ func TestConnections(t *testing.T) {
 			if errors.Is(err, context.DeadlineExceeded) {
 				t.Error("a limit on one attempt looks like the caller's deadline")
 			}
-			if srv.Calls() != 2 {
-				t.Errorf("%d calls, want 2", srv.Calls())
-			}
+			assert.Equal(t, 2, srv.Calls())
 		})
 	}
 }
@@ -215,9 +212,7 @@ func TestCancelEndsAtOnce(t *testing.T) {
 	if _, err := c.Complete(ctx, request("p")); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if srv.Calls() != 1 {
-		t.Errorf("%d calls after a cancel", srv.Calls())
-	}
+	assert.Equal(t, 1, srv.Calls())
 }
 
 // Invalid Unicode, which encoding/json would silently replace, is detected and kept.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
@@ -47,9 +49,7 @@ func TestVectorsUnpacked(t *testing.T) {
 				t.Errorf("%s: %v %v", name, got, err)
 			}
 		}
-		if h.Calls() != 3 {
-			t.Errorf("%s: %d calls, want 3", name, h.Calls())
-		}
+		assert.Equal(t, 3, h.Calls(), name)
 	}
 	// An error that both forms have is reported once.
 	h := &llmtest.Handler{}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/llmtest"
@@ -48,9 +49,7 @@ func TestInterrupt(t *testing.T) {
 	busy := ask("busy")
 	<-arrived
 	interrupt.Stop()
-	if err := <-busy; !errors.Is(err, context.Canceled) {
-		t.Errorf("a call that waits for another attempt: %v", err)
-	}
+	assert.ErrorIs(t, <-busy, context.Canceled, "a call that waits for another attempt")
 	if err := <-ask("late"); !errors.Is(err, context.Canceled) || server.Handler.Calls() != 2 {
 		t.Errorf("a late call: %v, %d calls", err, server.Handler.Calls())
 	}
@@ -58,9 +57,7 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("%d calls in flight, want 1; %v, %v", n, ctx.Err(), lasting.Err())
 	}
 	close(answer)
-	if err := <-slow; err != nil {
-		t.Errorf("the call in flight: %v", err)
-	}
+	assert.NoError(t, <-slow, "the call in flight")
 	interrupt.GiveUp()
 	select {
 	case <-lasting.Done():

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 )
@@ -116,22 +118,18 @@ func TestRetryAfterPausesTheServer(t *testing.T) {
 		start := time.Now()
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			if _, err := c.Complete(t.Context(), request("first")); err != nil {
-				t.Error(err)
-			}
+			_, err := c.Complete(t.Context(), request("first"))
+			assert.NoError(t, err)
 		})
 		time.Sleep(time.Second)
 		for i := range 5 {
 			wg.Go(func() {
-				if _, err := c.Complete(t.Context(), request(fmt.Sprint("later ", i))); err != nil {
-					t.Error(err)
-				}
+				_, err := c.Complete(t.Context(), request(fmt.Sprint("later ", i)))
+				assert.NoError(t, err)
 			})
 		}
 		time.Sleep(18 * time.Second)
-		if h.Calls() != 1 {
-			t.Errorf("%d calls during the pause", h.Calls())
-		}
+		assert.Equal(t, 1, h.Calls())
 		wg.Wait()
 		if d := time.Since(start); d < 20*time.Second || d > 21*time.Second || h.Calls() != 7 {
 			t.Errorf("%d calls after %v", h.Calls(), d)
@@ -146,9 +144,8 @@ func TestCancelWhileWaiting(t *testing.T) {
 		c := local(t, h, func(cfg *llm.Config) { cfg.MaxInFlight = 1 })
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			if _, err := c.Complete(t.Context(), request("first")); err != nil {
-				t.Error(err)
-			}
+			_, err := c.Complete(t.Context(), request("first"))
+			assert.NoError(t, err)
 		})
 		time.Sleep(time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -162,12 +159,9 @@ func TestCancelWhileWaiting(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if h.Calls() != 1 {
-			t.Errorf("%d calls", h.Calls())
-		}
+		assert.Equal(t, 1, h.Calls())
 		// The turns that they did not use are not lost.
-		if _, err := c.Complete(t.Context(), request("third")); err != nil {
-			t.Error(err)
-		}
+		_, err := c.Complete(t.Context(), request("third"))
+		assert.NoError(t, err)
 	})
 }

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 )
@@ -111,9 +113,7 @@ func TestReadyOfSeveral(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 0)
 		defer cancel()
-		if got := c.Ready(ctx, "m"); got[0] == nil {
-			t.Error("a server is ready that was not asked to the end")
-		}
+		assert.Error(t, c.Ready(ctx, "m")[0], "a server is ready that was not asked to the end")
 		time.Sleep(time.Second)
 	})
 }

@@ -12,6 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 )
@@ -118,9 +121,7 @@ func TestCuredByRetry(t *testing.T) {
 					t.Errorf("got %+v, error %v", resp, err)
 				}
 				all := h.Requests()
-				if len(all) != 3 {
-					t.Fatalf("%d requests, want 3", len(all))
-				}
+				require.Len(t, all, 3)
 				for i, r := range all {
 					if string(r.Raw) != string(all[0].Raw) || r.ContentLength != int64(len(r.Raw)) {
 						t.Errorf("attempt %d differs: %s", i+1, r.Raw)
@@ -245,9 +246,7 @@ func TestWaitTooLong(t *testing.T) {
 					if !isKind(err, llm.ErrRateLimited) || slept != 0 || h.Calls() != 1 {
 						t.Errorf("error %v after %v and %d calls", err, slept, h.Calls())
 					}
-					if !strings.Contains(err.Error(), "more than the 1m0s allowed") {
-						t.Errorf("error %v", err)
-					}
+					assert.ErrorContains(t, err, "more than the 1m0s allowed")
 				})
 		})
 	}
@@ -268,9 +267,8 @@ func TestBackoffGrowsWithJitter(t *testing.T) {
 					return base.RoundTrip(r)
 				})
 			})
-			if _, err := c.Complete(t.Context(), request("p")); err != nil {
-				t.Fatal(err)
-			}
+			_, err := c.Complete(t.Context(), request("p"))
+			require.NoError(t, err)
 		})
 		top := 500 * time.Millisecond
 		for i := 1; i < len(at); i++ {

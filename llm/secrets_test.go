@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/llmtest"
@@ -163,9 +164,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 			t.Errorf("%d: error %v", status, err)
 		}
 	}
-	if other.Calls() != 0 {
-		t.Errorf("the other host was called %d times", other.Calls())
-	}
+	assert.Equal(t, 0, other.Calls(), "the other host was called")
 }
 
 func TestBasicAuthentication(t *testing.T) {
@@ -236,9 +235,7 @@ func TestAnswersThatRepeatTheKey(t *testing.T) {
 		case c.refused && (!isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "repeats the API key in its answer; it is not stored") || resp.HasText || strings.Contains(err.Error(), c.text)):
 			t.Errorf("%q: %+v, %v", c.text, resp, err)
 		}
-		if calls := h.Calls(); calls != 1 {
-			t.Errorf("%q: %d calls", c.text, calls)
-		}
+		assert.Equal(t, 1, h.Calls(), c.text)
 	}
 	h := &llmtest.Handler{}
 	h.Fail(llmtest.Body(200, "application/json", `{"model":"Bearer sk-0123456789","choices":[{"message":{"content":"x"}}]}`))

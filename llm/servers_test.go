@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/llmtest"
@@ -227,8 +228,6 @@ func TestKeysOfSeveralServers(t *testing.T) {
 	}
 	want := map[string]string{"a.test": "Bearer " + keyA, "b.test": "Bearer " + keyB, "c.test": "Basic bWU6aHVudGVyMmh1bnRlcjI=", "d.test": ""}
 	for host, header := range want {
-		if seen[host] != header {
-			t.Errorf("%s got %q, want %q", host, seen[host], header)
-		}
+		assert.Equal(t, header, seen[host], host)
 	}
 }

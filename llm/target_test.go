@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -40,9 +41,7 @@ func TestShortValues(t *testing.T) {
 	} {
 		target, err := parseTarget("http://127.0.0.1:8000/v1?"+query, "")
 		require.NoError(t, err)
-		if got := target.redact("http://127.0.0.1:8000 gave 1 and abcdef"); got != want {
-			t.Errorf("%s: %s, want %s", query, got, want)
-		}
+		assert.Equal(t, want, target.redact("http://127.0.0.1:8000 gave 1 and abcdef"), query)
 	}
 }
 

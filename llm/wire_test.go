@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/llmtest"
@@ -66,9 +67,7 @@ func TestRequestOnTheWire(t *testing.T) {
 			for name, want := range map[string]string{
 				"Authorization": "Bearer sk-secret-key", "User-Agent": "refract/1", "Content-Type": "application/json",
 			} {
-				if got := r.Header.Get(name); got != want {
-					t.Errorf("header %s is %q, want %q", name, got, want)
-				}
+				assert.Equal(t, want, r.Header.Get(name), "header %s", name)
 			}
 			if r.ContentLength != int64(len(r.Raw)) {
 				t.Errorf("Content-Length %d for %d bytes", r.ContentLength, len(r.Raw))
@@ -81,9 +80,7 @@ func TestRequestOnTheWire(t *testing.T) {
 				want["prompt"] = `"One\nprompt."`
 			}
 			for name, v := range want {
-				if got := string(body[name]); got != v {
-					t.Errorf("%s is %s, want %s", name, got, v)
-				}
+				assert.Equal(t, v, string(body[name]), name)
 			}
 
 			if _, err := c.Complete(t.Context(), request("p")); err != nil {
@@ -139,9 +136,7 @@ func TestMaxCompletionTokens(t *testing.T) {
 		if _, err := c.Complete(t.Context(), req); err != nil {
 			t.Fatal(err)
 		}
-		if h.Calls() != wantCalls {
-			t.Errorf("call %d: %d requests so far, want %d", call, h.Calls(), wantCalls)
-		}
+		assert.Equal(t, wantCalls, h.Calls(), "call %d", call)
 		body := sent(t, h)
 		if string(body["max_completion_tokens"]) != "64" || body["max_tokens"] != nil {
 			t.Errorf("call %d sent %s", call, body)
@@ -150,9 +145,7 @@ func TestMaxCompletionTokens(t *testing.T) {
 	if _, err := c.Complete(t.Context(), request("p")); err != nil {
 		t.Fatal(err)
 	}
-	if string(sent(t, h)["max_tokens"]) != "64" {
-		t.Error("what was learnt of one model changed another")
-	}
+	assert.Equal(t, "64", string(sent(t, h)["max_tokens"]), "what was learnt of one model changed another")
 }
 
 // A refused parameter is recognised by its name, but not if its value is out of range or it is named
@@ -234,8 +227,6 @@ func TestRequestsThatAreNotSent(t *testing.T) {
 		if _, err := local(t, h, nil).Complete(t.Context(), req); !isKind(err, llm.ErrInvalidRequest) {
 			t.Errorf("%s: error %v", name, err)
 		}
-		if h.Calls() != 0 {
-			t.Errorf("%s: the request was sent", name)
-		}
+		assert.Equal(t, 0, h.Calls(), "%s: the request was sent", name)
 	}
 }

@@ -5,17 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
 )
 
 func TestSignatureString(t *testing.T) {
 	s := Signature{{"case", "mixed"}, {"tok", "a|b%7C:c"}}
-	if got, want := s.String(), "case:mixed|tok:a%7Cb%257C:c"; got != want {
-		t.Errorf("signature %s, want %s", got, want)
-	}
-	if got := (Signature)(nil).String(); got != "" {
-		t.Errorf("no settings are written %q", got)
-	}
+	assert.Equal(t, "case:mixed|tok:a%7Cb%257C:c", s.String(), "signature")
+	assert.Empty(t, (Signature)(nil).String(), "no settings are written")
 }
 
 func TestSignatureRoundTrip(t *testing.T) {
@@ -44,8 +41,6 @@ func TestParseSignatureErrors(t *testing.T) {
 
 func TestIsReserved(t *testing.T) {
 	for key, want := range map[string]bool{"nrefs": true, "ended": true, "hello": true, "layer": false, "members": false, "model": false} {
-		if got := IsReserved(key, "hello"); got != want {
-			t.Errorf("%s: %t", key, got)
-		}
+		assert.Equal(t, want, IsReserved(key, "hello"), key)
 	}
 }

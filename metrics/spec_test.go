@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // probe is a metric that only holds the options it was made with.
@@ -91,9 +93,7 @@ func TestParseErrors(t *testing.T) {
 		}
 	}
 	_, err := probes().Parse(t.Context(), "probe:count=9")
-	if !errors.Is(err, errProbe) {
-		t.Errorf("the cause is lost: %v", err)
-	}
+	assert.ErrorIs(t, err, errProbe, "the cause is lost")
 	_, err = probes().Parse(t.Context(), "probe:flag=perhaps,count=many")
 	if err == nil || !strings.Contains(err.Error(), `flag="perhaps"`) || !strings.Contains(err.Error(), `count="many"`) {
 		t.Errorf("not all that is wrong is told: %v", err)
@@ -106,12 +106,8 @@ func TestParseErrors(t *testing.T) {
 }
 
 func TestCanonical(t *testing.T) {
-	if got := Canonical("m"); got != "m" {
-		t.Errorf("no options: %s", got)
-	}
-	if got := Canonical("m", "a", "1", "b", "yes"); got != "m:a=1,b=yes" {
-		t.Errorf("two options: %s", got)
-	}
+	assert.Equal(t, "m", Canonical("m"), "no options")
+	assert.Equal(t, "m:a=1,b=yes", Canonical("m", "a", "1", "b", "yes"), "two options")
 }
 
 // lengths is a Preparer that scores the length of the hypothesis over the reference's.

@@ -1,8 +1,9 @@
 package metrics
 
 import (
-	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestStatusNames(t *testing.T) {
@@ -12,15 +13,12 @@ func TestStatusNames(t *testing.T) {
 			t.Errorf("ParseStatus(%q) = %v, %v", s.String(), got, err)
 		}
 	}
-	if got := Status(10).String(); got != "Status(10)" {
-		t.Errorf("an unknown status is written %q", got)
-	}
+	assert.Equal(t, "Status(10)", Status(10).String(), "an unknown status is written")
 	for _, bad := range []string{"", "Scored", "Status(10)", "missing_reference"} {
 		if s, err := ParseStatus(bad); err == nil {
 			t.Errorf("ParseStatus(%q) = %v, want an error", bad, s)
 		}
 	}
-	if _, err := ParseStatus("missing_reference"); !strings.Contains(err.Error(), `did you mean "missing-reference"`) {
-		t.Errorf("no suggestion: %v", err)
-	}
+	_, err := ParseStatus("missing_reference")
+	assert.ErrorContains(t, err, `did you mean "missing-reference"`, "no suggestion")
 }

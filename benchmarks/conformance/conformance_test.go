@@ -18,6 +18,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -60,9 +61,8 @@ func TestCases(t *testing.T) {
 	for _, c := range readCases(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			if c.Streams != nil {
-				if _, err := dataset.OpenLines(lineFiles(t, c), dataset.Options{}); err == nil {
-					t.Errorf("the files were opened: %v", c.Expect)
-				}
+				_, err := dataset.OpenLines(lineFiles(t, c), dataset.Options{})
+				assert.Error(t, err, "the files were opened: %v", c.Expect)
 				return
 			}
 			score, err := corpusScore(t, c, refract.Options{})

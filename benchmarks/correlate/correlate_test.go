@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -116,9 +117,7 @@ func TestCorrelateErrors(t *testing.T) {
 			p := good()
 			test.change(p)
 			_, err := Measure{Statistic: test.statistic, Grouping: test.grouping}.Of(p)
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want %q", err, test.want)
-			}
+			assert.ErrorContains(t, err, test.want)
 			m := Measure{Statistic: test.statistic, Grouping: test.grouping}
 			if _, _, err := (Bootstrap{Resamples: 1}).Resample(t.Context(), m, p); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("bootstrap: error %v, want %q", err, test.want)
@@ -127,9 +126,8 @@ func TestCorrelateErrors(t *testing.T) {
 	}
 	p := good()
 	p.Metric[3] = nan // for a score that is missing anyway
-	if _, err := (Measure{Statistic: StatKendall, Grouping: None}).Of(p); err != nil {
-		t.Errorf("a NaN under the mask: %v", err)
-	}
+	_, err := (Measure{Statistic: StatKendall, Grouping: None}).Of(p)
+	assert.NoError(t, err, "a NaN under the mask")
 }
 
 func TestParse(t *testing.T) {
@@ -149,12 +147,10 @@ func TestParse(t *testing.T) {
 		"":        `unknown statistic "" (known: ` + strings.Join(StatisticNames(), ", ") + `)`,
 		"\x1b[2J": `unknown statistic "\x1b[2J" (known: ` + strings.Join(StatisticNames(), ", ") + `)`,
 	} {
-		if _, err := ParseStatistic(name); err == nil || err.Error() != want {
-			t.Errorf("ParseStatistic(%q): %v, want %s", name, err, want)
-		}
+		_, err := ParseStatistic(name)
+		assert.EqualError(t, err, want, "ParseStatistic(%q)", name)
 	}
 	want := `unknown grouping "segments"; did you mean "segment"? (known: none, segment, system)`
-	if _, err := ParseGrouping("segments"); err == nil || err.Error() != want {
-		t.Errorf("ParseGrouping: %v, want %s", err, want)
-	}
+	_, err := ParseGrouping("segments")
+	assert.EqualError(t, err, want, "ParseGrouping")
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -63,9 +65,7 @@ func TestPearsonExtremes(t *testing.T) {
 		for i, v := range x {
 			scaled[i] = math.Ldexp(v, exponent)
 		}
-		if got := Pearson(scaled, y); got != want {
-			t.Errorf("with x times 2^%d: %v, want %v", exponent, got, want)
-		}
+		assert.Equal(t, want, Pearson(scaled, y), "with x times 2^%d", exponent)
 		if got := newPearsonRow(y, scaled, make([]int32, len(x))).weighted([]int32{1}, nil); !near(got, want, 1e-15) {
 			t.Errorf("weighted, with y times 2^%d: %v, want %v", exponent, got, want)
 		}
@@ -99,12 +99,8 @@ func TestPearsonOfTwoIsExact(t *testing.T) {
 		if want == 0 { // zeros of both signs
 			t.Skip("constant")
 		}
-		if got := Pearson(x, y); got != want {
-			t.Fatalf("%v, want %v", got, want)
-		}
-		if got := newPearsonRow(x, y, []int32{0, 0}).weighted([]int32{1}, nil); got != want {
-			t.Fatalf("weighted: %v, want %v", got, want)
-		}
+		require.Equal(t, want, Pearson(x, y))
+		require.Equal(t, want, newPearsonRow(x, y, []int32{0, 0}).weighted([]int32{1}, nil), "weighted")
 	})
 }
 
@@ -167,9 +163,7 @@ func TestCorrelationProperties(t *testing.T) {
 		undefined := len(x) < 2 || isConstant(x) || isConstant(y)
 		for _, s := range []Statistic{StatKendall, StatSpearman, StatPearson} {
 			r := statistics[s].vector(x, y)
-			if math.IsNaN(r) != undefined {
-				t.Fatalf("%v = %v, undefined: %v", s, r, undefined)
-			}
+			require.Equal(t, undefined, math.IsNaN(r), "%v = %v", s, r)
 			if r < -1 || r > 1 {
 				t.Fatalf("%v = %v is out of bounds", s, r)
 			}

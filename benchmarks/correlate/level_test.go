@@ -2,8 +2,9 @@ package correlate_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
@@ -31,11 +32,8 @@ func TestLevelGroups(t *testing.T) {
 		correlate.DomainLevel:   {Segment: "5", Document: "one"},
 	} {
 		_, _, err := level.Groups(append(slices.Clone(places), place))
-		if err == nil || !strings.Contains(err.Error(), `segment "5" has no `+level.String()) {
-			t.Errorf("%v: %v", level, err)
-		}
+		assert.ErrorContains(t, err, `segment "5" has no `+level.String(), level)
 	}
-	if _, err := correlate.ParseLevel("seg"); err == nil || !strings.Contains(err.Error(), "segment") {
-		t.Errorf("seg: %v", err)
-	}
+	_, err := correlate.ParseLevel("seg")
+	assert.ErrorContains(t, err, "segment", "seg")
 }

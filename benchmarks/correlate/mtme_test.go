@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -38,9 +39,7 @@ func TestMTME(t *testing.T) {
 	if err := json.Unmarshal(b, &document); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	if len(document.Values) != 10 {
-		t.Errorf("%s has %d metrics, want 10", name, len(document.Values))
-	}
+	assert.Len(t, document.Values, 10, name)
 	compared, worst := 0, 0.0
 	for metric, values := range document.Values {
 		p := readPairs(t, metric)

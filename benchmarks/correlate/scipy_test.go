@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -106,9 +107,7 @@ func TestSciPyVectors(t *testing.T) {
 				t.Fatalf("%s: %v", c.Name, err)
 			}
 			compare(s, c.Name+" by "+e.Group, res.Value, float64(e.Value))
-			if res.Groups != e.Groups {
-				t.Errorf("%v of %s by %s: %d groups, want %d", s, c.Name, e.Group, res.Groups, e.Groups)
-			}
+			assert.Equal(t, e.Groups, res.Groups, "%v of %s by %s", s, c.Name, e.Group)
 		}
 	}
 	t.Logf("SciPy %s: %d pairs of vectors, %d quantiles, %d tables; largest differences: %v",

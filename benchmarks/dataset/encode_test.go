@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
@@ -72,9 +74,7 @@ func TestEncode(t *testing.T) {
 		`"rejected":[{"reference":0,"prompt":"","sample":0,"text":"v","revision":"r","raw":"1. v","verdict":"duplicate","detail":"of variant 1"}],` +
 		`"hypotheses":{"z":null,"a":"h"},"human_systems":["a"],"human":{"n":{"z":1e+21,"a":-0.5},"m":{"z":null}},"document":"d","domain":"e","language":"fr","judged":{"model":"j","asked":3,"flagged":1,"planted":[{"kind":"role","caught":true}],"human":1}}` + "\n" +
 		`{"id":"2","references":[]}` + "\n"
-	if d := cmp.Diff(want, encode(t, s, &refract.Segment{ID: "2"})); d != "" {
-		t.Error(d)
-	}
+	assert.Empty(t, cmp.Diff(want, encode(t, s, &refract.Segment{ID: "2"})))
 }
 
 func TestEncodeErrors(t *testing.T) {
@@ -108,9 +108,7 @@ func TestEncodeErrors(t *testing.T) {
 	}
 	// A score that is not valid has no value.
 	s := refract.Segment{ID: "1", Judgements: []refract.Judgement{{Name: "n", System: "s", Score: math.NaN()}}}
-	if got := encode(t, &s); !strings.Contains(got, `{"s":null}`) {
-		t.Error(got)
-	}
+	assert.Contains(t, encode(t, &s), `{"s":null}`)
 }
 
 type fullDisk struct{}
@@ -211,11 +209,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Fatal(d)
-		}
-		if again := encode(t, got...); again != text {
-			t.Fatalf("written again: %q, was %q", again, text)
-		}
+		require.Empty(t, cmp.Diff(want, got))
+		require.Equal(t, text, encode(t, got...), "written again")
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -56,9 +57,7 @@ func (w *warnings) check(t *testing.T, dir string, want ...string) {
 	for _, v := range w.all {
 		got = append(got, strings.ReplaceAll(v, dir+string(filepath.Separator), ""))
 	}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("warnings:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	assert.Equal(t, strings.Join(want, "\n"), strings.Join(got, "\n"), "warnings")
 }
 
 // wantError checks the whole message, without the folder's name.
@@ -69,9 +68,7 @@ func wantError(t *testing.T, dir string, err error, want string) {
 	}
 	got := strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "")
 	got = strings.ReplaceAll(got, dir, "DIR")
-	if got != want {
-		t.Errorf("error\n  %s\nwant\n  %s", got, want)
-	}
+	assert.Equal(t, want, got)
 }
 
 // realData returns the folder of the real data, or skips the test.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -30,9 +31,7 @@ func TestWithHypotheses(t *testing.T) {
 			texts = append(texts, h.System+"="+h.Text.Value)
 		}
 	}
-	if all := strings.Join(texts, ","); all != "old=x,a=one,b=three,a=,b=four" {
-		t.Errorf("hypotheses %s", all)
-	}
+	assert.Equal(t, "old=x,a=one,b=three,a=,b=four", strings.Join(texts, ","), "hypotheses")
 	for _, c := range []struct {
 		files []NamedFile
 		want  string
@@ -75,8 +74,6 @@ func TestRereadable(t *testing.T) {
 		"stream and file": {withStream, false}, "another": {struct{ refract.Dataset }{file}, false},
 		"chosen": {Chosen(file, Choice{Systems: []string{"a"}}), true}, "of a stream": {Chosen(stream, Choice{Systems: []string{"a"}}), false},
 	} {
-		if got := Rereadable(c.ds); got != c.want {
-			t.Errorf("%s: %v", name, got)
-		}
+		assert.Equal(t, c.want, Rereadable(c.ds), name)
 	}
 }

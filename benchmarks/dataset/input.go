@@ -25,6 +25,19 @@ type input struct {
 	stream  bool
 	role    role // what its lines are
 	used    atomic.Bool
+	// of a part of a plain file: where it begins and ends, whether more follows, and the lines before
+	from, to int64
+	more     bool
+	after    *refract.Lines
+}
+
+// between returns a part of a plain file of a size.
+func (in *input) between(from, to, size int64) *input {
+	part := &input{name: in.name, json: in.json, role: in.role, from: from, to: to, more: to < size}
+	if from > 0 {
+		part.after = refract.NewLines(func() int { return linesBefore(in.name, from) })
+	}
+	return part
 }
 
 // input opens a file, or standard input for "-".
@@ -86,6 +99,13 @@ func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 		f, err := os.Open(in.name)
 		if err != nil {
 			return nil, fileError(in.name, err)
+		}
+		if in.to > 0 {
+			part := struct {
+				io.Reader
+				io.Closer
+			}{io.NewSectionReader(f, in.from, in.to-in.from), f}
+			return &unicodeReader{ReadCloser: part, in: in, begun: in.from > 0}, nil
 		}
 		return &unicodeReader{ReadCloser: files.NewReader(f), in: in}, nil
 	}

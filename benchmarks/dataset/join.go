@@ -53,7 +53,7 @@ func (d *set) perSegment(begin func() step) *set {
 	start := func(context.Context) (step, error) { return begin(), nil }
 	out := d.through(start)
 	if out.lines = d.lines; d.rows != nil {
-		out.rows = func(from, to int64) reading { return d.rows(from, to).through(start) }
+		out.rows = func(in *input, skimmed bool) reading { return d.rows(in, skimmed).through(start) }
 	}
 	return out
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 
@@ -16,6 +15,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -99,16 +99,19 @@ func otherColumns(err error, line []byte, path string) error {
 
 func lineSet(in *input, o Options) *set {
 	in.json = true
-	rows := func(from, to int64) reading {
+	rows := func(in *input, skimmed bool) reading {
 		return checked(in.name, "line", o, func(ctx context.Context, each func(*refract.Segment) error) error {
-			decoder := func() func([]byte, refract.Position) (*refract.Segment, error) {
+			return decodeLines(ctx, in, o.Warn, func() func([]byte, refract.Position) (*refract.Segment, error) {
 				r := &record{}
 				return func(line []byte, pos refract.Position) (*refract.Segment, error) {
-					if n := int64(pos.Line); n <= from || n > to {
-						return nil, nil
+					if skimmed {
+						if s := skim(line); s != nil {
+							s.Pos = pos
+							return s, nil
+						}
 					}
 					s, err := r.parse(line, pos)
-					if err != nil && pos.Line == 1 && !in.stream {
+					if err != nil && pos.Line == 1 && in.from == 0 && !in.stream {
 						err = otherColumns(err, line, in.name)
 					}
 					if err == nil {
@@ -116,24 +119,10 @@ func lineSet(in *input, o Options) *set {
 					}
 					return s, err
 				}
-			}
-			n := int64(0)
-			err := decodeLines(ctx, in, o.Warn, decoder, func(s *refract.Segment) error {
-				if n++; n > to {
-					return errStopped
-				}
-				if s == nil {
-					return nil
-				}
-				return each(s)
-			})
-			if n > to && errors.Is(err, errStopped) {
-				err = nil
-			}
-			return err
+			}, each)
 		})
 	}
-	d := &set{read: rows(0, math.MaxInt64)}
+	d := &set{read: rows(in, false)}
 	if in.stream {
 		d.stream = in
 		return d
@@ -144,6 +133,8 @@ func lineSet(in *input, o Options) *set {
 			return d
 		}
 	}
-	d.lines, d.rows = in, rows
+	if d.lines = in; !files.IsPacked(in.name) {
+		d.rows = rows
+	}
 	return d
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 )
@@ -18,9 +20,7 @@ func openText(t testing.TB, text string, o Options) (refract.Dataset, string) {
 	t.Helper()
 	dir := folderOf(t, map[string]string{"d.jsonl": text})
 	ds, err := Open("jsonl:"+filepath.Join(dir, "d.jsonl"), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return ds, dir
 }
 
@@ -33,9 +33,7 @@ func TestJSONL(t *testing.T) {
 	var w warnings
 	ds, dir := openText(t, text, Options{Warn: w.add})
 	got, err := collect(ds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	file := filepath.Join(dir, "d.jsonl")
 	want := []*refract.Segment{{
 		ID: "a", Source: refract.NewText("s"),
@@ -60,9 +58,7 @@ func TestJSONL(t *testing.T) {
 		Hypotheses: []refract.Hypothesis{{System: "z", Text: refract.NewText("é😀\"\\/\b\f\n\r\t\x00")}},
 		Pos:        refract.Position{File: file, Line: 2},
 	}}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	assert.Empty(t, cmp.Diff(want, got))
 	w.check(t, dir,
 		`d.jsonl: blank references: 1 of 3; they are scored as empty texts, not as missing ones`,
 		`d.jsonl: system "y" has no text for 2 of 2 segments (ids "a", "7.0")`,
@@ -83,16 +79,12 @@ func TestJSONLJudgements(t *testing.T) {
 	} {
 		ds, _ := openText(t, text, c.o)
 		got, err := collect(ds)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var names []string
 		for _, j := range got[0].Judgements {
 			names = append(names, j.Name)
 		}
-		if strings.Join(names, " ") != c.want {
-			t.Errorf("%+v: %v, want %s", c.o, names, c.want)
-		}
+		assert.Equal(t, c.want, strings.Join(names, " "), "%+v", c.o)
 	}
 }
 
@@ -167,9 +159,7 @@ func TestJSONLMarksAndLineEnds(t *testing.T) {
 	ds, dir := openText(t, "\ufeff{\"id\":\"1\",\"source\":\"a\"}\r\n{\"id\":\"2\",\"source\":\"b\u2028\u0085\"}\r\n", Options{Warn: w.add})
 	for range 2 {
 		got, err := collect(ds)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(got) != 2 || got[1].Source.Value != "b\u2028\u0085" {
 			t.Errorf("got %v", got)
 		}
@@ -185,9 +175,7 @@ func TestJSONLLongLines(t *testing.T) {
 		long := strings.Repeat("é", n/2)
 		ds, _ := openText(t, `{"id":"1","source":"`+long+"\"}\n{\"id\":\"2\",\"source\":\"x\"}", Options{})
 		got, err := collect(ds)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got[0].Source.Value != long || got[1].Source.Value != "x" {
 			t.Errorf("a line of %d bytes is changed", n)
 		}
@@ -196,14 +184,10 @@ func TestJSONLLongLines(t *testing.T) {
 
 func TestStandardInput(t *testing.T) {
 	ds, err := Open("jsonl:-", Options{Stdin: strings.NewReader("{\"id\":\"1\"}\n{\"id\":2\n")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got, err := collect(ds)
 	wantError(t, "DIR", err, "<stdin>:2:8: bad JSON: it ends before its value does")
-	if len(got) != 1 {
-		t.Errorf("%d segments", len(got))
-	}
+	assert.Len(t, got, 1)
 	_, err = collect(ds)
 	wantError(t, "DIR", err, "<stdin>: is a stream and can be read only once; store it in a file first")
 }
@@ -212,9 +196,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
 	ds, err := Open("jsonl:-", Options{Stdin: r})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go w.Write([]byte("{\"id\":\"1\"}\n"))
@@ -229,9 +211,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 		}
 		done <- nil
 	}()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want the context's error", err)
-	}
+	assert.ErrorIs(t, <-done, context.Canceled)
 }
 
 func TestOpenErrors(t *testing.T) {

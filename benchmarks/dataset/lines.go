@@ -31,6 +31,8 @@ type lineReader struct {
 	// spread are the objects of a file of JSON without an object a line; the numbers of lines
 	// are then those of objects.
 	spread *objects
+	after  *refract.Lines // of a part: the lines before it
+	more   bool           // of a part: lines follow that are not blank
 }
 
 const lineBuffer = 128 << 10
@@ -45,8 +47,8 @@ func (in *input) lines(ctx context.Context, warn func(Warning)) (*lineReader, er
 		return nil, err
 	}
 	l := newLineReader(in.name, f, warn)
-	l.json, l.slow, l.field, l.closer = in.json, in.stream, in.field, f
-	if in.json || in.objects {
+	l.json, l.slow, l.field, l.closer, l.after, l.more = in.json, in.stream, in.field, f, in.after, in.more
+	if in.to == 0 && (in.json || in.objects) {
 		if _, err := l.r.Peek(1); err != nil && err != io.EOF {
 			f.Close()
 			l.line++
@@ -68,7 +70,7 @@ func (l *lineReader) close() {
 }
 
 func (l *lineReader) pos() refract.Position {
-	return refract.Position{File: l.file, Line: l.line}
+	return refract.Position{File: l.file, Line: l.line, After: l.after}
 }
 
 // next returns the next line without its end, or io.EOF. The bytes are valid
@@ -89,6 +91,8 @@ func (l *lineReader) next() ([]byte, error) {
 	}
 	for at := l.pos(); ; {
 		switch b, err := l.any(); {
+		case err == io.EOF && l.more:
+			return nil, failAt(at, 0, "blank line before further segments; remove it")
 		case err == io.EOF:
 			l.line = at.Line - 1 // blank lines do not count
 			return nil, err
@@ -139,7 +143,7 @@ func (l *lineReader) any() ([]byte, error) {
 			}
 		}
 	}
-	if l.line == 1 && bytes.HasPrefix(b, []byte("\ufeff")) {
+	if l.line == 1 && l.after == nil && bytes.HasPrefix(b, []byte("\ufeff")) {
 		b = b[len("\ufeff"):]
 		l.warn(Warning{l.pos(), "the file begins with a byte order mark, which is removed"})
 	}
@@ -265,7 +269,7 @@ func decodeLines[T any](ctx context.Context, in *input, warn func(Warning), deco
 			if i > 0 {
 				start = c.ends[i-1]
 			}
-			return decode(c.text[start:c.ends[i]:c.ends[i]], refract.Position{File: in.name, Line: c.numbers[i]})
+			return decode(c.text[start:c.ends[i]:c.ends[i]], refract.Position{File: in.name, Line: c.numbers[i], After: in.after})
 		}
 	}
 	reached := func(c *lines, i int) {

@@ -19,6 +19,7 @@ import (
 // score by the weights of Freitag et al. (TACL 2021).
 type MQMRating struct {
 	ID, System, Rater  string
+	Document           string
 	Source, Hypothesis string
 	Report             *analysis.Report
 	Pos                refract.Position // position of its first row
@@ -38,7 +39,7 @@ func ReadMQM(spec string, warn func(Warning)) ([]MQMRating, error) {
 	}
 	var out []MQMRating
 	for _, r := range f.ratings {
-		out = append(out, MQMRating{ID: r.of.segment.id, System: r.of.system, Rater: r.rater,
+		out = append(out, MQMRating{ID: r.of.segment.id, System: r.of.system, Rater: r.rater, Document: r.of.segment.document,
 			Source: r.of.segment.source.text, Hypothesis: r.of.text, Report: r.report(), Pos: r.pos})
 	}
 	return out, nil

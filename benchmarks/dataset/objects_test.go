@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -57,9 +58,7 @@ func TestObjects(t *testing.T) {
 			t.Fatalf("%v\n%s", err, b)
 		}
 		for i, s := range got {
-			if s.Pos.Line != i+1 {
-				t.Errorf("segment %d is at %v", i, s.Pos)
-			}
+			assert.Equal(t, i+1, s.Pos.Line, "segment %d is at %v", i, s.Pos)
 			s.Pos = refract.Position{}
 		}
 		if d := cmp.Diff(want, got); d != "" {
@@ -82,8 +81,6 @@ func TestObjectsErrors(t *testing.T) {
 	} {
 		dir := folderOf(t, map[string]string{"d.json": c.text})
 		_, err := openAndCollect(Open(filepath.Join(dir, "d.json"), Options{}))
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", c.name, err, c.want)
-		}
+		assert.ErrorContains(t, err, c.want, c.name)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 )
@@ -37,9 +38,7 @@ func TestLinesInOrder(t *testing.T) {
 			}
 			fmt.Fprintf(&b, `{"id":"%d","language":"de","references":["%s"],"hypotheses":{"a":"b","c%d":null}}%s`, i, strings.Repeat("é ", random.IntN(2000)), i%2, end)
 		}
-		if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o666))
 		var said, wantSaid warnings
 		ds, err := Open("jsonl:"+path, Options{Warn: said.add})
 		got, err := openAndCollect(ds, err)
@@ -111,9 +110,7 @@ func TestStreamsInOrder(t *testing.T) {
 					in, out := io.Pipe()
 					ctx, cancel := context.WithCancel(t.Context())
 					ds, err := Open("jsonl:-", Options{Stdin: in})
-					if err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, err)
 					row := func(n int) string {
 						comma := map[bool]string{true: "[", false: ","}[n == 1]
 						return fmt.Sprintf("%s{\"id\":%d,\"references\":[\"a\"]}\n", strings.Repeat(comma, map[bool]int{true: 1}[array]), n)

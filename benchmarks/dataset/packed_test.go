@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/files"
 )
@@ -66,7 +68,5 @@ func TestNameTellsFormat(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
-	if got := NameOf("folder/a.jsonl"); got != "a.jsonl" {
-		t.Errorf("a.jsonl is called %q", got)
-	}
+	assert.Equal(t, "a.jsonl", NameOf("folder/a.jsonl"), "a.jsonl is called")
 }

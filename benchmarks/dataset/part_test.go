@@ -1,15 +1,21 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"github.com/refract-eval/refract"
 )
 
@@ -42,7 +48,7 @@ func checkParts(t *testing.T, ds refract.Dataset, n int) {
 // The input of a part differs if any segment of the whole differs.
 func TestPartInput(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.jsonl")
-	input := func(text string) string {
+	input := func(text string) Extent {
 		writeFile(t, path, []byte(text))
 		ds, err := Open("jsonl:"+path, Options{})
 		require.NoError(t, err)
@@ -57,6 +63,97 @@ func TestPartInput(t *testing.T) {
 	}
 	if input(strings.Replace(text, "y", "z", 1)) == first {
 		t.Error("another second half is the same")
+	}
+}
+
+// Ranges of bytes give the segments of the file, their lines and its error, and are whole only
+// together.
+func TestPartsOfBytes(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	path := filepath.Join(t.TempDir(), "d.jsonl")
+	for range 200 {
+		var b strings.Builder
+		lines := 1 + random.IntN(12)
+		wrong := random.IntN(3 * lines)
+		for i := range lines {
+			if i == wrong {
+				b.WriteString([]string{"{}\n", "\n", `{"id":"0","references":[]}` + "\n", PartHead + "\n"}[random.IntN(4)])
+			}
+			fmt.Fprintf(&b, `{"id":"%d","references":["%s"]}%s`, i, strings.Repeat("é", random.IntN(40)), []string{"\n", "\r\n"}[random.IntN(2)])
+		}
+		text := strings.TrimSuffix(b.String()+strings.Repeat(" \n", random.IntN(3)), []string{"\n", "never"}[random.IntN(2)])
+		writeFile(t, path, []byte(text))
+		ds, err := Open("jsonl:"+path, Options{})
+		want, wantErr := openAndCollect(ds, err)
+		n := 1 + random.IntN(15)
+		var got []*refract.Segment
+		var extents []Extent
+		for i := 1; i <= n; i++ {
+			part, extent, err := Cut(t.Context(), ds, i, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			segments, err := collect(part)
+			for _, s := range segments {
+				s.Pos = refract.Position{File: path, Line: s.Pos.InFile()}
+			}
+			got, extents = append(got, segments...), append(extents, extent)
+			if err != nil {
+				if wantErr == nil || err.Error() != wantErr.Error() {
+					t.Fatalf("part %d of %d: %v, want %v\n%s", i, n, err, wantErr, text)
+				}
+				break
+			}
+		}
+		twice := wantErr != nil && strings.Contains(wantErr.Error(), "already used") // which one part may not see
+		if d := cmp.Diff(want, got); d != "" && !twice {
+			t.Fatalf("%d parts of %q: %s", n, text, d)
+		}
+		if len(extents) < n {
+			continue
+		}
+		if !Whole(extents) {
+			t.Fatalf("%d parts of %q are not whole: %v", n, text, extents)
+		}
+		for k := range extents {
+			other := slices.Clone(extents)
+			other[k].Bytes = strings.Repeat("0", 32)
+			if Whole(other) || extents[k].From < extents[k].To && n > 1 && Whole(slices.Delete(slices.Clone(extents), k, k+1)) {
+				t.Fatalf("whole without part %d: %v", k+1, extents)
+			}
+		}
+	}
+}
+
+// Skimmed lines identify the same references.
+func TestSkim(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSegment(t, drawString(t)+"x")
+		var b strings.Builder
+		if NewEncoder(&b).Encode(s) != nil {
+			t.Skip("no segment")
+		}
+		line := b.String()
+		if rapid.Bool().Draw(t, "spaced") {
+			var spaced bytes.Buffer
+			json.Indent(&spaced, []byte(line), " ", "\t")
+			line = spaced.String()
+		}
+		got, want := skim([]byte(line)), refract.NewIdentity()
+		if got == nil || got.ID != s.ID || got.Source != s.Source || got.Language != s.Language {
+			t.Fatalf("%v of %s", got, line)
+		}
+		id := refract.NewIdentity()
+		id.Add(got)
+		want.Add(s)
+		if id.Hash() != want.Hash() {
+			t.Fatalf("%v of %s", got, line)
+		}
+	})
+	for _, line := range []string{"", "{", `{"id":"a`, `{"id":"a"`, `{"id":"a","references":[`, `{"id":"a","references":["x"`, `{"id":"a","references":[1]}`, `{"id":"a","references":3}`, `{"id" "a"}`, `[]`, `"`, `{"id":"a","b":[}`} {
+		if s := skim([]byte(line)); s != nil {
+			t.Errorf("%s: %v", line, s)
+		}
 	}
 }
 

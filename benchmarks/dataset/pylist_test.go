@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract"
 )
 
@@ -19,9 +21,7 @@ func TestAppendPythonList(t *testing.T) {
 		{[]refract.Text{text("a\\b\n\r\t\x00\x1b\x7f\u0085\u00a0\u2028\u2029\ufeff")}, `['a\\b\n\r\t\x00\x1b\x7f\x85\xa0\u2028\u2029\ufeff']`},
 		{[]refract.Text{text("é水😀")}, `['é水😀']`},
 	} {
-		if got := string(AppendPythonList(nil, c.texts)); got != c.want {
-			t.Errorf("%s, want %s", got, c.want)
-		}
+		assert.Equal(t, c.want, string(AppendPythonList(nil, c.texts)))
 	}
 }
 

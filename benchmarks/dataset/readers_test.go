@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -30,15 +32,11 @@ func TestReaders(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var w warnings
 			ds, err := Open(c.spec, Options{Warn: w.add})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var first string
 			for pass := range 2 {
 				all, err := collect(ds)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				var b strings.Builder
 				for _, s := range all {
 					fmt.Fprintf(&b, "%s\n%s", filepath.ToSlash(s.Pos.String()), encode(t, s))
@@ -59,18 +57,12 @@ func TestReaders(t *testing.T) {
 			}
 			path := filepath.Join("testdata", "golden", c.name+".txt")
 			if *update {
-				if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
 				writeFile(t, path, []byte(first))
 			}
 			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(want), first); d != "" {
-				t.Error(d)
-			}
+			require.NoError(t, err)
+			assert.Empty(t, cmp.Diff(string(want), first))
 		})
 	}
 }
@@ -88,9 +80,7 @@ func TestReadersJudgements(t *testing.T) {
 	} {
 		ds, err := Open(c.spec, Options{NoJudgements: true})
 		all, err := openAndCollect(ds, err)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := Open(c.spec, Options{JudgementNames: c.names}); err != nil {
 			t.Error(err)
 		}
@@ -100,9 +90,7 @@ func TestReadersJudgements(t *testing.T) {
 			}
 		}
 		some, err := openAndCollect(Open(c.spec, Options{JudgementNames: []string{c.one}}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		n := 0
 		for _, s := range some {
 			for _, j := range s.Judgements {
@@ -210,8 +198,6 @@ func TestReaderErrors(t *testing.T) {
 func here(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return dir
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 )
@@ -26,15 +28,11 @@ func TestReadScores(t *testing.T) {
 		"all.csv": ""} {
 		var warned []string
 		scores, _, err := ReadScores(filepath.Join(dir, name), segments, func(w Warning) { warned = append(warned, w.Message) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if scores[0][0].Valid != (name == "few.tsv") || scores[1][0] != (Score{2, true}) || scores[2][0].Valid || scores[3][0] != (Score{3, true}) {
 			t.Errorf("%s: %v", name, scores)
 		}
-		if strings.Join(warned, "|") != want {
-			t.Errorf("%s: warnings %q, want %q", name, warned, want)
-		}
+		assert.Equal(t, want, strings.Join(warned, "|"), name)
 	}
 }
 
@@ -43,9 +41,7 @@ func TestReadScoresWithoutAny(t *testing.T) {
 	segments := []*refract.Segment{{ID: "s", Hypotheses: []refract.Hypothesis{{System: "a", Text: refract.NewText("x")}}}}
 	dir := folderOf(t, map[string]string{"none.tsv": "id\tsystem\tscore\ns\ta\tNaN\n"})
 	_, _, err := ReadScores(filepath.Join(dir, "none.tsv"), segments, func(Warning) {})
-	if err == nil || !strings.Contains(err.Error(), "none.tsv: 1 row, and none has a score: all are missing") {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, err, "none.tsv: 1 row, and none has a score: all are missing")
 }
 
 // Scores of single references say which by number, prompt or text; columns may have other
@@ -99,17 +95,13 @@ func TestWithJudgements(t *testing.T) {
 	}
 	said := &warnings{}
 	all, err := openAndCollect(WithJudgements(base(), []NamedFile{{"da", filepath.Join(dir, "r.csv")}}, Options{Warn: said.add}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got [][]refract.Judgement
 	for _, s := range all {
 		got = append(got, s.Judgements)
 	}
 	want := [][]refract.Judgement{{{Name: "da", System: "a", Score: 4, Valid: true}}, {{Name: "da", System: "a", Score: 7. / 3, Valid: true, Ratings: []refract.Rating{{Rater: "ann", Score: 2.5}, {Rater: "2", Score: 2}}}, {Name: "da", System: "b"}}, nil}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	assert.Empty(t, cmp.Diff(want, got))
 	said.check(t, dir, "r.csv: left out: scores of 1 output that the dataset does not have", "r.csv: has scores of 2 of 3 segments; the others have none")
 	_, err = openAndCollect(WithJudgements(base(), []NamedFile{{"da", filepath.Join(dir, "none.csv")}}, Options{}))
 	wantError(t, dir, err, `none.csv: none of its scores is of an output of the dataset: the first is of segment "1" and system "c"`)

@@ -18,10 +18,10 @@ type set struct {
 	n    int // number of segments; 0 if unknown
 	// firsts has the same first references and is faster to read; nil means the set itself.
 	firsts *set
-	// For JSON Lines: the file, and how to read a range of lines without parsing those before.
-	// Otherwise nil.
-	lines   *input
-	rows    func(from, to int64) reading
+	lines  *input // for JSON Lines: the file
+	// For a plain file of JSON Lines: how to read it, or a part of it. Skimmed segments have
+	// only what skim takes. Otherwise nil.
+	rows    func(in *input, skimmed bool) reading
 	stream  *input // that can be read once; nil if there is none
 	foreign bool   // it is based on a dataset of another package
 }
@@ -107,14 +107,25 @@ func Identify(ctx context.Context, ds refract.Dataset) (*refract.Identity, error
 	if !Rereadable(ds) {
 		return nil, nil
 	}
-	id := refract.NewIdentity()
-	for s, err := range ds.Segments(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		id.Add(s)
+	return identify(ctx, asSet(ds).read)
+}
+
+// IdentifyParts is Identify for a dataset whose parts are read, and verified, by others.
+func IdentifyParts(ctx context.Context, ds refract.Dataset) (*refract.Identity, error) {
+	d := asSet(ds)
+	if d.rows == nil {
+		return Identify(ctx, ds)
 	}
-	return id, ctx.Err()
+	return identify(ctx, d.rows(d.lines, true))
+}
+
+func identify(ctx context.Context, read reading) (*refract.Identity, error) {
+	id := refract.NewIdentity()
+	err := read(ctx, func(s *refract.Segment) error {
+		id.Add(s)
+		return ctx.Err()
+	})
+	return id, cmp.Or(err, ctx.Err())
 }
 
 // ErrEmpty says that a dataset has no segments.
@@ -138,7 +149,7 @@ func checked(name, unit string, o Options, read reading) reading {
 					if unit == rowUnit {
 						advice = "; rows of the same segment are joined by group=COLUMN instead of id=COLUMN"
 					}
-					return failAt(s.Pos, 0, "id %s is already used by %s %d; ids must be unique%s", text.Quote(s.ID), unit, first, advice)
+					return failAt(s.Pos, 0, "id %s is already used by %s %d; ids must be unique%s", text.Quote(s.ID), unit, refract.Position{Line: int(first), After: s.Pos.After}.InFile(), advice)
 				}
 			}
 			s.Judgements = o.judgementsOf(s.Judgements)

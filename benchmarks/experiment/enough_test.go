@@ -2,6 +2,8 @@ package experiment
 
 import (
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // The first point that is not clearly below all references is enough, even if a later one
@@ -18,8 +20,6 @@ func TestEnough(t *testing.T) {
 		for i, r := range c.ranges {
 			points = append(points, Point{References: i + 1, ToAllRange: r})
 		}
-		if got := enough(points); got != c.want {
-			t.Errorf("%v: %d are enough, want %d", c.ranges, got, c.want)
-		}
+		assert.Equal(t, c.want, enough(points), c.ranges)
 	}
 }

@@ -50,7 +50,7 @@ func (m *MeanJudgement) name() string {
 // labels estimates mean judgements under all settings.
 func (r *run) labels(d *data, settings []*setting, res *Result) error {
 	against := 0
-	unit, units, err := r.p.Bootstrap.units(d.places)
+	unit, units, err := r.p.Bootstrap.UnitsOf(d.places)
 	if name := r.p.Labels.Against; err == nil && name != "" {
 		if against, err = english.Index("system", name, d.systems); err != nil {
 			err = planErrorf("against: %w", err)

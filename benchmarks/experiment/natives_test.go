@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -106,8 +108,6 @@ func TestNativeOnce(t *testing.T) {
 		t.Errorf("ended: %v", res.Ended)
 	}
 	for _, row := range res.Rows {
-		if row.Setting.Metric != "bleu" {
-			t.Errorf("a row of %s", row.Setting)
-		}
+		assert.Equal(t, "bleu", row.Setting.Metric, "a row of %s", row.Setting)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
@@ -23,9 +24,7 @@ func TestParseDefaults(t *testing.T) {
 	for spec, want := range map[string]string{
 		"jsonl:x.jsonl": "jsonl:folder/x.jsonl", "jsonl:/x.jsonl": "jsonl:/x.jsonl", "jsonl:-": "jsonl:-", "mtme:../wmt22/zh-en": "mtme:wmt22/zh-en",
 	} {
-		if got := e.Path(spec); got != want {
-			t.Errorf("%s is at %s, want %s", spec, got, want)
-		}
+		assert.Equal(t, want, e.Path(spec), "%s is at", spec)
 	}
 }
 
@@ -99,9 +98,7 @@ func TestParseErrors(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := experiment.Parse("some.yaml", strings.NewReader(tt.text))
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("got %v, want %s", err, tt.want)
-			}
+			assert.ErrorContains(t, err, tt.want)
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
@@ -57,8 +58,6 @@ func TestErrorsNameTheKey(t *testing.T) {
 	} {
 		p := sixSegments(t, c.references, `"A":"a small ferry","B":"a ferry"`, `"A":5,"B":3`, c.plan)
 		_, err := runner(p).Run(t.Context(), p)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
+		assert.ErrorContains(t, err, c.want)
 	}
 }

@@ -168,8 +168,8 @@ func Units() []string {
 	return []string{correlate.SegmentLevel.String(), correlate.DocumentLevel.String()}
 }
 
-// units returns what resamples draw for segments at these places, and its name.
-func (b *Bootstrap) units(places []correlate.Place) (string, correlate.Units, error) {
+// UnitsOf returns what resamples draw for segments at these places, and its name.
+func (b *Bootstrap) UnitsOf(places []correlate.Place) (string, correlate.Units, error) {
 	segment, document := correlate.SegmentLevel, correlate.DocumentLevel
 	documents, n, err := document.Groups(places)
 	switch {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
@@ -43,9 +44,7 @@ func TestKnownFiguresOfWMT22(t *testing.T) {
 		"bleu single original": 0.144958, "bleu max all": 0.192893, "bleu mean all": 0.165758, "bleu native all": 0.187757,
 		"chrf single original": 0.147006, "chrf max all": 0.189264, "chrf mean all": 0.105817,
 	}
-	if len(res.Rows) != len(want) {
-		t.Errorf("%d rows, want %d", len(res.Rows), len(want))
-	}
+	assert.Len(t, res.Rows, len(want))
 	for _, r := range res.Rows {
 		if v := want[r.Setting.String()]; math.Abs(float64(r.Value)-v) > 1e-6 || r.N != 26250 || r.Missing != 0 || r.Systems != 14 {
 			t.Errorf("%s: %v over %d of %d systems, %d missing; want %v", r.Setting, r.Value, r.N, r.Systems, r.Missing, v)

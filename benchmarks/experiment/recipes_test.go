@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
@@ -25,9 +26,8 @@ func TestRecipes(t *testing.T) {
 		if name := filepath.ToSlash(strings.TrimPrefix(f, filepath.FromSlash("../recipes/"))); len(e.Tasks) != tasks[name] {
 			t.Errorf("%s: %d tasks", name, len(e.Tasks))
 		}
-		if _, err := os.Stat(filepath.Join(filepath.Dir(f), "README.md")); err != nil {
-			t.Error(err)
-		}
+		_, err := os.Stat(filepath.Join(filepath.Dir(f), "README.md"))
+		assert.NoError(t, err)
 	}
 }
 

@@ -220,7 +220,7 @@ func (r *run) makeMetrics(ctx context.Context) error {
 
 // bootstrap decides what resamples of a dataset draw.
 func (r *run) bootstrap(d *data) (err error) {
-	d.drawn, d.units, err = r.p.Bootstrap.units(d.places)
+	d.drawn, d.units, err = r.p.Bootstrap.UnitsOf(d.places)
 	n := d.judgedUnits()
 	if r.p.Bootstrap.By == "" && n < 2 && d.units != nil { // all judgements are of one document
 		d.drawn, d.units = correlate.SegmentLevel.String(), nil

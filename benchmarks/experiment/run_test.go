@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
@@ -51,9 +51,7 @@ func TestCellsAreScoredOnce(t *testing.T) {
 	}
 	// 8 segments × 3 systems × 4 references, without a missing hypothesis and a missing
 	// reference; the wrapped metric has no native score.
-	if want := int64(8*3*4 - 4 - 3); cells.Load() != want {
-		t.Errorf("%d cells were scored, want %d", cells.Load(), want)
-	}
+	assert.Equal(t, int64(8*3*4-4-3), cells.Load())
 }
 
 // The numbers of a result are consistent.
@@ -189,13 +187,11 @@ analyses: []
 		t.Errorf("differences %+v", d)
 	}
 	e.Comparisons[0].A.Aggregator = "native"
-	if _, err := runner(e).Run(t.Context(), e); err == nil || !strings.Contains(err.Error(), "no such settings") {
-		t.Errorf("a setting that is not there: %v", err)
-	}
+	_, err := runner(e).Run(t.Context(), e)
+	assert.ErrorContains(t, err, "no such settings", "a setting that is not there")
 	e.Statistics[0].Level = correlate.DocumentLevel
-	if _, err := runner(e).Run(t.Context(), e); err == nil || !strings.Contains(err.Error(), "has no document") {
-		t.Errorf("without documents: %v", err)
-	}
+	_, err = runner(e).Run(t.Context(), e)
+	assert.ErrorContains(t, err, "has no document", "without documents")
 }
 
 // Equal settings are reported as such and share a row; a setting that asks for more
@@ -243,9 +239,7 @@ analyses: []
 	}
 	notes := strings.Join(res.Notes, "\n")
 	for _, want := range []string{`references "first 99" are 4 references at most`, "best:k=30 is of 4 references at most"} {
-		if !strings.Contains(notes, want) {
-			t.Errorf("no note of %q:\n%s", want, notes)
-		}
+		assert.Contains(t, notes, want, "no note")
 	}
 }
 
@@ -259,7 +253,6 @@ func TestCancel(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := r.Run(ctx, e); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	_, err := r.Run(ctx, e)
+	assert.ErrorIs(t, err, context.Canceled)
 }

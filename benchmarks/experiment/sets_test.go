@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -21,12 +22,8 @@ func TestOrdersKeepBlankVariants(t *testing.T) {
 	for _, m := range []selection.Method{selection.ByOrder, selection.ByRandom, selection.ByFarthest, selection.ByFacility} {
 		o, err := d.orders(t.Context(), m, 1)
 		require.NoError(t, err)
-		if got := fmt.Sprint(o.take(1), o.take(2)); got != "[[0 2]] [[0 1 2]]" {
-			t.Errorf("%v: %s", m, got)
-		}
+		assert.Equal(t, "[[0 2]] [[0 1 2]]", fmt.Sprint(o.take(1), o.take(2)), m)
 	}
 	c, err := d.shuffled(t.Context(), columnsOf{{1, 2}}, 1)
-	if got := fmt.Sprint(c, err); got != "[[2 1]] <nil>" {
-		t.Errorf("shuffled: %s", got)
-	}
+	assert.Equal(t, "[[2 1]] <nil>", fmt.Sprint(c, err), "shuffled")
 }

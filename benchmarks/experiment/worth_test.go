@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -116,10 +117,6 @@ analyses: [worth]
 			t.Errorf("%s: %v, want %v", c.name, c.got, c.want)
 		}
 	}
-	if s := w.Given.String(); s != "0.4" {
-		t.Errorf("given: %s", s)
-	}
-	if w.Needed.String() != "> 10" {
-		t.Errorf("needed: %s", w.Needed)
-	}
+	assert.Equal(t, "0.4", w.Given.String(), "given")
+	assert.Equal(t, "> 10", w.Needed.String(), "needed")
 }

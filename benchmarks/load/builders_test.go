@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/llmtest"
@@ -133,9 +134,7 @@ func (b *building) test(t *testing.T, dir string, kills int) {
 	calm := startServer(t, flags...)
 	whole := b.start(t, dir, calm.url, b.name).wait(t)
 	undisturbed := files(t, filepath.Join(dir, b.name))
-	if !strings.Contains(undisturbed["train.jsonl"], "\n") {
-		t.Errorf("no item is an example:\n%s", whole.stderr.String())
-	}
+	assert.Contains(t, undisturbed["train.jsonl"], "\n", "no item is an example:\n%s", whole.stderr.String())
 
 	srv := startServer(t, flags...)
 	rng := rand.New(rand.NewPCG(3, uint64(len(b.name))))
@@ -168,13 +167,9 @@ func (b *building) test(t *testing.T, dir string, kills int) {
 	}
 	disturbed := files(t, filepath.Join(dir, b.name+"-again"))
 	for _, name := range slices.Sorted(maps.Keys(undisturbed)) {
-		if disturbed[name] != undisturbed[name] {
-			t.Errorf("%s is another one after kills", name)
-		}
+		assert.Equal(t, undisturbed[name], disturbed[name], "%s is another one after kills", name)
 	}
-	if len(disturbed) != len(undisturbed) {
-		t.Errorf("%d files, want %d", len(disturbed), len(undisturbed))
-	}
+	assert.Len(t, disturbed, len(undisturbed))
 	s := srv.stats(t)
 	t.Logf("%v; %d calls, of which %d failed %v, in %d runs", whole.wall.Round(time.Millisecond), s.Calls, s.failures(), s.Injected, ended)
 }

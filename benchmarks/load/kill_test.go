@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cache"
@@ -135,9 +136,7 @@ func TestTwoProcessesKilled(t *testing.T) {
 		for _, output := range outputs {
 			j.same(t, output, "whole.jsonl")
 		}
-		if n := len(stored(t, filepath.Join(j.dir, shared))); n != least {
-			t.Errorf("%d answers are stored, want %d", n, least)
-		}
+		assert.Equal(t, least, len(stored(t, filepath.Join(j.dir, shared))))
 		fewCalls(t, srv.stats(t).Calls-before, least, inRound)
 	}
 	t.Logf("%d kills of two processes in %d runs; %d calls for %d answers", done, rounds, srv.stats(t).Calls, rounds*least)

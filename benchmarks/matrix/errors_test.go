@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract/benchmarks/matrix"
 )
 
@@ -101,9 +103,7 @@ func TestBadRows(t *testing.T) {
 			if err == nil {
 				t.Fatalf("accepted: %+v", m)
 			}
-			if !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("error %q, want %q", err, tt.want)
-			}
+			assert.ErrorContains(t, err, tt.want)
 			if strings.Contains(err.Error(), "-o m.jsonl") || strings.Count(err.Error(), "refract score") != 1 {
 				t.Errorf("error %q: advice that destroys the file, or that is there twice", err)
 			}
@@ -126,18 +126,15 @@ func TestGoodRows(t *testing.T) {
 		"large but finite":     lines(line(score, `"score":-1.7976931348623157e+308`)),
 		"longer than a buffer": lines(line(`"signature":"s"`, `"signature":"`+strings.Repeat("long ", 40<<10)+`"`)),
 	} {
-		if _, err := readJSONL([]byte(in)); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := readJSONL([]byte(in))
+		assert.NoError(t, err, name)
 	}
 }
 
 func TestEndlessLine(t *testing.T) {
 	r := matrix.NewJSONLReader(io.MultiReader(strings.NewReader(`{"id":"`), endless{}), "m.jsonl")
 	_, err := readAll(r)
-	if err == nil || !strings.Contains(err.Error(), "longer than 16 MiB") {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, err, "longer than 16 MiB")
 }
 
 type endless struct{}
@@ -188,9 +185,7 @@ func TestBadWrites(t *testing.T) {
 	good := sample()
 	for name, w := range map[string]*matrix.Writer{"JSON Lines": matrix.NewJSONLWriter(broken{}), "Parquet": matrix.NewParquetWriter(broken{})} {
 		w.WriteSegment(good.Segments[0], good.Metrics)
-		if err := w.Close(); !errors.Is(err, errBroken) {
-			t.Errorf("%s: %v", name, err)
-		}
+		assert.ErrorIs(t, w.Close(), errBroken, name)
 	}
 }
 
@@ -198,9 +193,7 @@ func TestNoCells(t *testing.T) {
 	m := sample()
 	m.Segments[0].Segment.Hypotheses = nil
 	err := matrix.NewJSONLWriter(io.Discard).WriteSegment(m.Segments[0], m.Metrics)
-	if err == nil || !strings.Contains(err.Error(), `segment "a": it has no hypotheses`) {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, err, `segment "a": it has no hypotheses`)
 }
 
 func TestOpenErrors(t *testing.T) {
@@ -227,8 +220,6 @@ func TestOpenErrors(t *testing.T) {
 		if err == nil {
 			_, err = readAll(r)
 		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", path, err)
-		}
+		assert.ErrorContains(t, err, want, path)
 	}
 }

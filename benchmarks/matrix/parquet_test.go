@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/stretchr/testify/assert"
 )
 
 func parquetOf[T any](t *testing.T, rows ...T) []byte {
@@ -45,9 +46,8 @@ func TestForeignSchema(t *testing.T) {
 		{[]byte("PAR1"), "m.parquet: the Parquet file is cut off or damaged"},
 	}
 	for _, tt := range tests {
-		if _, err := readParquet(tt.in); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("error %v, want %q", err, tt.want)
-		}
+		_, err := readParquet(tt.in)
+		assert.ErrorContains(t, err, tt.want)
 	}
 }
 
@@ -56,9 +56,8 @@ func TestForeignSchema(t *testing.T) {
 func TestDamagedParquet(t *testing.T) {
 	b := writeAll(t, sample(), pq)
 	for n := 0; n < len(b); n += 53 {
-		if _, err := readParquet(b[:n]); err == nil {
-			t.Errorf("%d of %d bytes are accepted", n, len(b))
-		}
+		_, err := readParquet(b[:n])
+		assert.Error(t, err, "%d of %d bytes are accepted", n, len(b))
 	}
 	flips := []byte{0x01, 0x80, 0xff}
 	for i := 0; i < len(b); i += 17 {

@@ -9,10 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
@@ -113,29 +113,24 @@ func TestChangedRows(t *testing.T) {
 	whole := bytes.SplitAfter(writeAll(t, sample(), jsonl), []byte("\n"))
 	whole = whole[:len(whole)-1]
 	for n := range whole {
-		if _, err := readJSONL(bytes.Join(whole[:n], nil)); err == nil || !strings.Contains(err.Error(), "refract score DATASET") {
-			t.Errorf("%d of %d lines: %v", n, len(whole), err)
-		}
+		_, err := readJSONL(bytes.Join(whole[:n], nil))
+		assert.ErrorContains(t, err, "refract score DATASET", "%d of %d lines", n, len(whole))
 		less := slices.Delete(slices.Clone(whole), n, n+1)
-		if _, err := readJSONL(bytes.Join(less, nil)); err == nil {
-			t.Errorf("line %d is left out, without an error", n+1)
-		}
+		_, err = readJSONL(bytes.Join(less, nil))
+		assert.Error(t, err, "line %d is left out, without an error", n+1)
 		twice := slices.Insert(slices.Clone(whole), n, whole[n])
-		if _, err := readJSONL(bytes.Join(twice, nil)); err == nil {
-			t.Errorf("line %d is there twice, without an error", n+1)
-		}
+		_, err = readJSONL(bytes.Join(twice, nil))
+		assert.Error(t, err, "line %d is there twice, without an error", n+1)
 		for k := range n {
 			mixed := slices.Clone(whole)
 			mixed[k], mixed[n] = mixed[n], mixed[k]
-			if _, err := readJSONL(bytes.Join(mixed, nil)); err == nil {
-				t.Errorf("lines %d and %d are swapped, without an error", k+1, n+1)
-			}
+			_, err := readJSONL(bytes.Join(mixed, nil))
+			assert.Error(t, err, "lines %d and %d are swapped, without an error", k+1, n+1)
 		}
 	}
 	other := bytes.Replace(bytes.Join(whole, nil), []byte("12.5"), []byte("12.6"), 1)
-	if _, err := readJSONL(other); err == nil || !strings.Contains(err.Error(), "m.jsonl: the digest of the matrix does not match") {
-		t.Errorf("a digit is changed: %v", err)
-	}
+	_, err := readJSONL(other)
+	assert.ErrorContains(t, err, "m.jsonl: the digest of the matrix does not match", "a digit is changed")
 }
 
 // Match distinguishes the scored texts from others.
@@ -157,9 +152,7 @@ func TestMatch(t *testing.T) {
 		}
 		seg := m.Segments[i].Segment
 		i++
-		if err := r.Match(seg); err != nil {
-			t.Errorf("%s: %v", seg.ID, err)
-		}
+		assert.NoError(t, r.Match(seg), seg.ID)
 		for k := range seg.References {
 			other := *seg
 			other.References = slices.Clone(seg.References)
@@ -199,17 +192,13 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if len(r.Metrics()) != 0 {
-		t.Error("metrics are known before a segment is read")
-	}
+	assert.Len(t, r.Metrics(), 0, "metrics are known before a segment is read")
 	line := 1
 	for s, err := range r.Segments(context.Background()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(r.Metrics()) != 3 {
-			t.Errorf("%d metrics after a segment", len(r.Metrics()))
-		}
+		assert.Len(t, r.Metrics(), 3)
 		if want := (refract.Position{File: path, Line: line}); s.Segment.Pos != want {
 			t.Errorf("segment at %v, want %v", s.Segment.Pos, want)
 		}

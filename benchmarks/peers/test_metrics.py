@@ -56,6 +56,11 @@ def test_sari(tmp_path, seed):
     go_test("./metrics/sari", "TestPeer", REFRACT_SARI_VECTORS=vectors)
 
 
+@pytest.mark.skipif("REFRACT_WMT25" not in os.environ, reason="REFRACT_WMT25 names no clone of wmt-conference/wmt25-mteval")
+def test_error_spans(refract, seed):
+    script("spans_check.py", refract, os.environ["REFRACT_WMT25"], "--seed", seed)
+
+
 @needs_java
 @pytest.mark.parametrize("option, figures", [
     ("", ["meteor.raw_1ref.segments", "meteor.raw_3ref.segments"]),

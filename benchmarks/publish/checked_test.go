@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/publish"
 )
@@ -42,9 +44,7 @@ func TestChecked(t *testing.T) {
 	}
 	mute := &publish.Checked{}
 	mute.Add(&refract.Segment{Judged: &refract.Judged{Model: "j", Unjudged: 12}})
-	if got := mute.String(); got != "meaning not known: j gave no verdict on an answer; without a verdict: 12 texts" {
-		t.Error(got)
-	}
+	assert.Equal(t, "meaning not known: j gave no verdict on an answer; without a verdict: 12 texts", mute.String())
 	// Variants that no judge has seen are mentioned; two judges cannot be measured together.
 	checked := &publish.Checked{}
 	checked.Add(&refract.Segment{Variants: make([]refract.Variant, 3), Judged: &refract.Judged{Model: "j", Asked: 2, Flagged: 1}})

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/metrics/judge"
@@ -115,9 +116,7 @@ func TestLlamaCPPJudges(t *testing.T) {
 					checkParts(t, d, options(t, d.Name), readJudged(t, filepath.Join(dir, reports)))
 					return
 				}
-				if code != 1 {
-					t.Errorf("exit code %d", code)
-				}
+				assert.Equal(t, 1, code, "exit code")
 				if d.Likelihood != nil {
 					if !strings.Contains(said, "gave no log-probabilities of the prompt's tokens") || out != "" {
 						t.Errorf("%s\n%s", said, out)
@@ -125,9 +124,7 @@ func TestLlamaCPPJudges(t *testing.T) {
 					return
 				}
 				all := readJudged(t, filepath.Join(dir, reports))
-				if want := fmt.Sprintf("%d of %d answers have no score", len(all), len(all)); !strings.Contains(said, want) {
-					t.Errorf("not said: %s\n%s", want, said)
-				}
+				assert.Contains(t, said, fmt.Sprintf("%d of %d answers have no score", len(all), len(all)), "not said")
 				counts := map[string]int{}
 				for _, j := range all {
 					counts[j.Status]++
@@ -138,9 +135,7 @@ func TestLlamaCPPJudges(t *testing.T) {
 				lines := 0
 				for line := range strings.Lines(out) {
 					lines++
-					if !strings.Contains(line, `"score":null`) {
-						t.Errorf("a system has a score: %s", line)
-					}
+					assert.Contains(t, line, `"score":null`, "a system has a score")
 				}
 				if lines != 2 || len(all) < 4 {
 					t.Errorf("%d systems, %d reports", lines, len(all))
@@ -168,9 +163,7 @@ func checkParts(t *testing.T, d *judge.Definition, options map[string]string, al
 			}
 		}
 	}
-	if len(all) != 4 {
-		t.Errorf("%d reports", len(all))
-	}
+	assert.Len(t, all, 4)
 	t.Logf("%d answers: %v", 3*len(all), counts)
 }
 

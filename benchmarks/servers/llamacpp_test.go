@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/llm"
@@ -63,9 +63,7 @@ func TestLlamaCPPReady(t *testing.T) {
 		t.Fatal(faults[0])
 	}
 	faults := c.Ready(t.Context(), "another-model")
-	if faults[0] == nil {
-		t.Error("a model that is not there is ready")
-	}
+	assert.Error(t, faults[0], "a model that is not there is ready")
 	t.Logf("another model: %v", faults[0])
 }
 
@@ -86,9 +84,7 @@ func TestLlamaCPPAnswers(t *testing.T) {
 
 			// At temperature 0 an answer is repeated; at 1 it is not.
 			r.MaxTokens = 64
-			if a, b := ask(t, c, r), ask(t, c, r); a.Text != b.Text {
-				t.Errorf("temperature 0: %q and %q", a.Text, b.Text)
-			}
+			assert.Equal(t, ask(t, c, r).Text, ask(t, c, r).Text, "temperature 0")
 			texts := map[string]bool{}
 			for range 8 {
 				texts[ask(t, c, request("Say something.")).Text] = true
@@ -101,9 +97,7 @@ func TestLlamaCPPAnswers(t *testing.T) {
 			r = request("Say something.")
 			r.Extra = map[string]any{"seed": 7}
 			a := ask(t, c, r)
-			if b := ask(t, c, r); a.Text != b.Text {
-				t.Errorf("seed 7: %q and %q", a.Text, b.Text)
-			}
+			assert.Equal(t, ask(t, c, r).Text, a.Text, "seed 7")
 			words := strings.Fields(a.Text)
 			for _, w := range words {
 				if w == words[0] {
@@ -136,9 +130,7 @@ func TestLlamaCPPExtraFields(t *testing.T) {
 func TestLlamaCPPLongPrompt(t *testing.T) {
 	for _, endpoint := range []llm.Endpoint{llm.Chat, llm.Completions} {
 		_, err := client(t, endpoint).Complete(t.Context(), request(strings.Repeat("a b ", contextTokens)))
-		if !errors.Is(err, llm.ErrContextLength) {
-			t.Errorf("%s: error %v", endpoint, err)
-		}
+		assert.ErrorIs(t, err, llm.ErrContextLength, endpoint)
 		t.Logf("%v", err)
 	}
 }
@@ -203,9 +195,7 @@ func TestLlamaCPPCancel(t *testing.T) {
 		}
 	}
 	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	assert.ErrorIs(t, <-ended, context.Canceled)
 	// The server looks for disconnected clients only after a second without events, and a
 	// request about its slots is an event.
 	for busy(t) > 0 {

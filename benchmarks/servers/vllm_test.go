@@ -3,7 +3,6 @@ package servers_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/llm"
@@ -62,17 +62,12 @@ func vLLMClient(t *testing.T, endpoint llm.Endpoint) *llm.Client {
 // The server says which model it serves.
 func TestVLLMReady(t *testing.T) {
 	c := vLLMClient(t, llm.Chat)
-	if faults := c.Ready(t.Context(), model); faults[0] != nil {
-		t.Error(faults[0])
-	}
-	if faults := c.Ready(t.Context(), "another-model"); !errors.Is(faults[0], llm.ErrNotFound) {
-		t.Errorf("a model that is not there: %v", faults[0])
-	}
+	assert.NoError(t, c.Ready(t.Context(), model)[0])
+	assert.ErrorIs(t, c.Ready(t.Context(), "another-model")[0], llm.ErrNotFound, "a model that is not there")
 	r := request("Is it?")
 	r.Model = "another-model"
-	if _, err := c.Complete(t.Context(), r); !errors.Is(err, llm.ErrNotFound) {
-		t.Errorf("a model that is not there: %v", err)
-	}
+	_, err := c.Complete(t.Context(), r)
+	assert.ErrorIs(t, err, llm.ErrNotFound, "a model that is not there")
 }
 
 // A prompt that is too long is refused, and the error is recognised. A prompt that leaves
@@ -87,9 +82,7 @@ func TestVLLMLongPrompt(t *testing.T) {
 		} {
 			r.Model, r.TopP = model, 1
 			_, err := c.Complete(t.Context(), r)
-			if !errors.Is(err, llm.ErrContextLength) {
-				t.Errorf("%s: error %v", name, err)
-			}
+			assert.ErrorIs(t, err, llm.ErrContextLength, name)
 			t.Logf("%s, %s: %v", endpoint, name, err)
 		}
 		r := request(strings.Repeat("a ", vllmContext/2-64))
@@ -124,9 +117,7 @@ func TestVLLMLikelihood(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", code, said)
 	}
 	got := readJudged(t, filepath.Join(dir, "reports.jsonl"))
-	if len(got) != len(texts) {
-		t.Errorf("%d reports, want %d", len(got), len(texts))
-	}
+	assert.Len(t, got, len(texts))
 	for _, j := range got {
 		i, err := strconv.Atoi(j.ID)
 		if err != nil || j.Score == nil || math.Abs(*j.Score-texts[i].Mean) > 1e-3 {

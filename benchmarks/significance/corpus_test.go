@@ -3,11 +3,11 @@ package significance
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"os"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -44,19 +44,16 @@ func TestCorpusIsSacreBLEUs(t *testing.T) {
 
 func TestCorpusErrors(t *testing.T) {
 	first := func(sums []float64) float64 { return sums[0] }
-	if _, err := Corpus(t.Context(), nil, first, 0.95); err == nil {
-		t.Error("no segment: no error")
-	}
+	_, err := Corpus(t.Context(), nil, first, 0.95)
+	assert.Error(t, err, "no segment: no error")
 	for _, c := range []float64{0, 1, 95, math.NaN()} {
-		if _, err := Corpus(t.Context(), [][]float64{{1}}, first, c); err == nil {
-			t.Errorf("confidence %v: no error", c)
-		}
+		_, err := Corpus(t.Context(), [][]float64{{1}}, first, c)
+		assert.Error(t, err, "confidence %v: no error", c)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Corpus(ctx, [][]float64{{1}}, first, 0.95); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	_, err = Corpus(ctx, [][]float64{{1}}, first, 0.95)
+	assert.ErrorIs(t, err, context.Canceled, "cancelled")
 }
 
 // segmentsTo returns the indices below n.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -123,9 +124,8 @@ func TestLabelsMean(t *testing.T) {
 		}
 	})
 	for _, l := range []Labels{{Human: []float64{1}, Metric: []float64{1}}, {Human: []float64{1, 2}, Metric: []float64{1}}, {Human: []float64{1, 2}, Metric: []float64{1, 3}, Unit: []int32{0, 0}}} {
-		if _, err := l.Mean(.95); err == nil {
-			t.Errorf("%+v: no error", l)
-		}
+		_, err := l.Mean(.95)
+		assert.Error(t, err, "%+v: no error", l)
 	}
 }
 

@@ -2,7 +2,6 @@ package significance
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -214,9 +214,8 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	for _, method := range []Method{MethodPermBoth, MethodBootstrap} {
-		if _, err := Compare(ctx, method, tables[0], tables[1], correlate.Measure{}, Options{Resamples: 1_000_000}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(method, err)
-		}
+		_, err := Compare(ctx, method, tables[0], tables[1], correlate.Measure{}, Options{Resamples: 1_000_000})
+		assert.ErrorIs(t, err, context.DeadlineExceeded, method)
 	}
 }
 
@@ -225,9 +224,8 @@ func TestRefusals(t *testing.T) {
 		MethodPermPairs: {Statistic: correlate.StatPearson}, MethodWilliams: {Grouping: correlate.BySegment},
 		MethodRandomization: {Statistic: correlate.StatAccuracy},
 	} {
-		if _, err := method.For(m, correlate.SegmentLevel); err == nil {
-			t.Errorf("%v takes %v", method, m)
-		}
+		_, err := method.For(m, correlate.SegmentLevel)
+		assert.Error(t, err, "%v takes %v", method, m)
 	}
 	tables := simulated(5, 3, 1, 2)
 	regraded := simulated(5, 3, 1)[0]
@@ -242,9 +240,8 @@ func TestRefusals(t *testing.T) {
 		"resamples":          {tables[1], 0},
 		"too many resamples": {tables[1], correlate.MaxResamples + 1},
 	} {
-		if _, err := Compare(t.Context(), MethodPermBoth, tables[0], c.b, correlate.Measure{}, Options{Resamples: c.resamples}); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		_, err := Compare(t.Context(), MethodPermBoth, tables[0], c.b, correlate.Measure{}, Options{Resamples: c.resamples})
+		assert.Error(t, err, "%s: no error", name)
 	}
 }
 

@@ -3,13 +3,13 @@ package significance
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -227,19 +227,16 @@ func TestSystemsErrors(t *testing.T) {
 	for name, o := range map[string]SystemOptions{
 		"alpha": {Alpha: 1}, "resamples": {Alpha: 0.05, Resamples: -1}, "baseline": {Alpha: 0.05, Baseline: 2}, "below": {Alpha: 0.05, Baseline: -2}, "test": {Alpha: 0.05, Test: 2},
 	} {
-		if _, err := s.Compare(t.Context(), o); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		_, err := s.Compare(t.Context(), o)
+		assert.Error(t, err, "%s: no error", name)
 	}
-	if _, err := ofScores([]float64{}, []float64{}).Compare(t.Context(), SystemOptions{Alpha: 0.05}); err == nil {
-		t.Error("no segment: no error")
-	}
+	_, err := ofScores([]float64{}, []float64{}).Compare(t.Context(), SystemOptions{Alpha: 0.05})
+	assert.Error(t, err, "no segment: no error")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, test := range []SystemTest{PairedBootstrap, PairedRandomization} {
-		if _, err := s.Compare(ctx, SystemOptions{Test: test, Alpha: 0.05}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%v, cancelled: %v", test, err)
-		}
+		_, err := s.Compare(ctx, SystemOptions{Test: test, Alpha: 0.05})
+		assert.ErrorIs(t, err, context.Canceled, "%v, cancelled", test)
 		if again, err := ParseSystemTest(test.String()); err != nil || again != test {
 			t.Errorf("%v: %v, %v", test, again, err)
 		}
@@ -256,8 +253,6 @@ func TestDrawn(t *testing.T) {
 				t.Fatalf("%v: told of %d of %d, want %d of %d", test, n, of, told, want)
 			}
 		}})
-		if told != want {
-			t.Errorf("%v: told of %d, want %d", test, told, want)
-		}
+		assert.Equal(t, want, told, "%v: told", test)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cmd/refract/command"
@@ -97,9 +98,7 @@ func (s *webServer) fits(t *testing.T, body, place string) {
 	if err == nil {
 		err = schema.Validate(v)
 	}
-	if err != nil {
-		t.Errorf("%s: %.300s\n%v", place, body, err)
-	}
+	assert.NoError(t, err, "%s: %.300s", place, body)
 }
 
 // end sends a signal, and wants the exit code.
@@ -234,9 +233,7 @@ func TestServeToken(t *testing.T) {
 	t.Parallel()
 	const token = "a token of one's own"
 	s := listen(t, []string{"REFRACT_SERVE_TOKEN=" + token + "\n"}, "--listen", "0.0.0.0:0")
-	if s.token != "" {
-		t.Errorf("the token is told: %s", s.token)
-	}
+	assert.Empty(t, s.token, "the token is told")
 	if status, text := s.ask(t, "GET", "/v1/metrics", ""); status != 401 {
 		t.Error(status, text)
 	}

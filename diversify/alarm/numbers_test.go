@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract/diversify/alarm"
 )
 
@@ -28,15 +30,11 @@ func TestSameNumbers(t *testing.T) {
 		{"two or three", "2 or 3"}, {"one day", "some day"}, {"10x15 cm", "10 by 15 cm"}, {"the 1980s", "in 1980s style"},
 		{"424.10.37.20", "model 424.10.37.20"}, {"in the 80s", "in the 1980s"}, {"in den 80ern", "in den 1980ern"}, {"в 90-е годы", "в 1990-е годы"}, {"9787513306645", "ISBN 9787513306645"},
 	} {
-		if d := alarm.ChangedNumber(x[0], x[1]); d != "" {
-			t.Errorf("%q, %q: %s", x[0], x[1], d)
-		}
+		assert.Empty(t, alarm.ChangedNumber(x[0], x[1]), "%q, %q", x[0], x[1])
 		if strings.HasPrefix(x[0], "2. ") || strings.HasPrefix(x[0], "Art") || strings.HasPrefix(x[0], "Step") {
 			continue // only a reference may have a label
 		}
-		if d := alarm.ChangedNumber(x[1], x[0]); d != "" {
-			t.Errorf("%q, %q: %s", x[1], x[0], d)
-		}
+		assert.Empty(t, alarm.ChangedNumber(x[1], x[0]), "%q, %q", x[1], x[0])
 	}
 }
 
@@ -65,17 +63,13 @@ func TestChangedNumbers(t *testing.T) {
 	}
 	// Words of other languages imply numbers.
 	for _, x := range [][2]string{{"dans vingt minutes", "dans 20 minutes"}, {"ha vinto tre a uno", "ha vinto 3 a 1"}, {"십 분 안에", "10분 안에"}} {
-		if d := alarm.ChangedNumber(x[0], x[1]); d != "" {
-			t.Errorf("%q, %q: %s", x[0], x[1], d)
-		}
+		assert.Empty(t, alarm.ChangedNumber(x[0], x[1]), "%q, %q", x[0], x[1])
 	}
 	if alarm.ChangedNumber("dans vingt minutes", "dans 30 minutes") == "" {
 		t.Error("vingt is taken for 30")
 	}
 	// A number word may be added or dropped.
 	for _, x := range [][2]string{{"two men came", "men came"}, {"men came", "two men came"}, {"0 errors", "no error"}} {
-		if d := alarm.ChangedNumber(x[0], x[1]); d != "" {
-			t.Errorf("%q, %q: %s", x[0], x[1], d)
-		}
+		assert.Empty(t, alarm.ChangedNumber(x[0], x[1]), "%q, %q", x[0], x[1])
 	}
 }

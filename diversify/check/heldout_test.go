@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -210,9 +211,7 @@ func TestReleased(t *testing.T) {
 			accepted += count(s.Judge(check.Answer{Raw: raw, HasText: true}).Verdict == check.Accepted)
 		}
 	}
-	if accepted != want {
-		t.Errorf("%d answers are accepted, want %d", accepted, want)
-	}
+	assert.Equal(t, want, accepted)
 }
 
 // Of good rewordings of short questions and commands in seven languages, written before the

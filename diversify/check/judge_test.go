@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -161,9 +162,8 @@ func TestNewRefuses(t *testing.T) {
 		`did you mean "numbers"`: {Checks: []string{"number"}},
 		"needs a Detector":       {Checks: []string{"language"}},
 	} {
-		if _, err := check.New(cfg); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v; want one with %q", err, want)
-		}
+		_, err := check.New(cfg)
+		assert.ErrorContains(t, err, want)
 	}
 }
 
@@ -177,9 +177,7 @@ func TestSignature(t *testing.T) {
 	for _, cfg := range all {
 		seen[newChecker(t, cfg).Signature()] = true
 	}
-	if len(seen) != len(all) {
-		t.Errorf("%q", slices.Collect(maps.Keys(seen)))
-	}
+	assert.Len(t, seen, len(all), slices.Collect(maps.Keys(seen)))
 }
 
 // fixed is a Detector that finds no other language.
@@ -229,9 +227,7 @@ func TestLanguage(t *testing.T) {
 	for range 3 {
 		s.Judge(check.Answer{Raw: "en thox oz othar", HasText: true})
 	}
-	if references != 1 {
-		t.Errorf("%d references", references)
-	}
+	assert.Equal(t, 1, references)
 }
 
 // All results are deterministic, accepted answers differ, and each verdict has a detail.
@@ -291,9 +287,7 @@ func TestNormalize(t *testing.T) {
 		"`a` ^ ~":                     "a",
 		"Quote “x” ‘y’ «z» \"w\" 'v'": "quote x y z w v",
 	} {
-		if got := check.Normalize(in); got != want {
-			t.Errorf("Normalize(%q) = %q, want %q", in, got, want)
-		}
+		assert.Equal(t, want, check.Normalize(in), "Normalize(%q)", in)
 	}
 }
 
@@ -326,8 +320,6 @@ func TestCodeInAField(t *testing.T) {
 		{"Use <b> for {x}.", "For {x}, take <b>.", check.Accepted},
 	} {
 		r := c.Segment("", []string{row.ref}).Judge(check.Answer{Raw: row.raw, HasText: true, Field: true})
-		if r.Verdict != row.want {
-			t.Errorf("%s: %s, want %s", row.raw, r.Verdict, row.want)
-		}
+		assert.Equal(t, row.want, r.Verdict, row.raw)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -147,9 +148,7 @@ func TestVectors(t *testing.T) {
 	if !slices.Equal(orders[0], []int{1, 3, 0, 2, 4}) || len(orders[1]) != 0 || !slices.Equal(orders[2], []int{1, 0}) {
 		t.Errorf("orders %v", orders)
 	}
-	if e.calls != 1 {
-		t.Errorf("%d calls for one batch of segments", e.calls)
-	}
+	assert.Equal(t, 1, e.calls)
 	segments[2].Variants[0].Text.Value = "b!"
 	if _, err := sel.Orders(t.Context(), segments); err == nil || !strings.Contains(err.Error(), "farthest over embeddings: no server") {
 		t.Errorf("error %v", err)
@@ -163,7 +162,5 @@ func TestOrdersStopWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := selectors()[2].Orders(ctx, []*refract.Segment{segment("1", nil, "a", "b")})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	assert.ErrorIs(t, err, context.Canceled)
 }

@@ -3,9 +3,9 @@ package selection
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -193,9 +193,7 @@ func TestOrdersByHand(t *testing.T) {
 func TestNewMatrixRefuses(t *testing.T) {
 	for _, bad := range []float64{-0.1, 1.1, math.NaN(), math.Inf(1)} {
 		_, err := NewMatrix(2, func(int, int) float64 { return bad })
-		if err == nil || !strings.Contains(err.Error(), "texts 1 and 0") {
-			t.Errorf("similarity %v: %v", bad, err)
-		}
+		assert.ErrorContains(t, err, "texts 1 and 0", "similarity %v", bad)
 	}
 }
 
@@ -206,7 +204,6 @@ func TestParseMethod(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, m, err)
 		}
 	}
-	if _, err := ParseMethod("furthest"); err == nil || !strings.Contains(err.Error(), `did you mean "farthest"`) {
-		t.Errorf("error %v", err)
-	}
+	_, err := ParseMethod("furthest")
+	assert.ErrorContains(t, err, `did you mean "farthest"`)
 }

@@ -3,6 +3,8 @@ package english_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract/internal/english"
 )
 
@@ -13,9 +15,7 @@ func TestCount(t *testing.T) {
 		"2 matrices":  english.Count(2, "matrix", "matrices"),
 		"2,000 lines": english.Thousands(2000, "line"),
 	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		assert.Equal(t, want, got)
 	}
 }
 
@@ -38,9 +38,7 @@ func TestNearest(t *testing.T) {
 		{"日本語", []string{"日"}, ""},         // characters are counted, not bytes
 		{"日本語", []string{"日本"}, "日本"},
 	} {
-		if got := english.Nearest(c.word, c.of); got != c.want {
-			t.Errorf("Nearest(%q, %q) = %q, want %q", c.word, c.of, got, c.want)
-		}
+		assert.Equal(t, c.want, english.Nearest(c.word, c.of), "Nearest(%q, %q)", c.word, c.of)
 	}
 }
 
@@ -49,8 +47,6 @@ func TestUnknown(t *testing.T) {
 		"blue":        `unknown metric "blue"; did you mean "bleu"? (known: bleu, chrf)`,
 		"a\x1b[31m\n": `unknown metric "a\x1b[31m\n" (known: bleu, chrf)`, // what a terminal would obey is quoted
 	} {
-		if got := english.Unknown("metric", word, []string{"bleu", "chrf"}); got != want {
-			t.Errorf("Unknown(%q) = %s, want %s", word, got, want)
-		}
+		assert.Equal(t, want, english.Unknown("metric", word, []string{"bleu", "chrf"}), "Unknown(%q)", word)
 	}
 }

@@ -45,6 +45,18 @@ func kindOf(head []byte) string {
 	return ""
 }
 
+// IsPacked reports whether a file is compressed. One that cannot be read is not.
+func IsPacked(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 4)
+	n, _ := io.ReadFull(f, head)
+	return kindOf(head[:n]) != ""
+}
+
 // reader finds out at the first Read whether the file is compressed.
 type reader struct {
 	file  io.ReadCloser

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/files"
@@ -47,9 +49,8 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatalf("%s twice: %q, %v", name, got, err)
 			}
 			cut := file[:rapid.IntRange(4, len(file)-1).Draw(t, "cut")]
-			if _, err := unpack(cut); err == nil || !strings.Contains(err.Error(), "cut off or damaged") {
-				t.Fatalf("%s, %d of %d bytes: %v", name, len(cut), len(file), err)
-			}
+			_, err := unpack(cut)
+			require.ErrorContains(t, err, "cut off or damaged", "%s, %d of %d bytes", name, len(cut), len(file))
 		}
 	})
 }
@@ -86,9 +87,7 @@ func TestReadErrorIsNotDamage(t *testing.T) {
 
 func TestName(t *testing.T) {
 	for path, want := range map[string]string{"a.jsonl": "a.jsonl", "d/a.jsonl.gz": "d/a.jsonl", "a.txt.ZST": "a.txt", "gz": "gz", "": ""} {
-		if got := files.Unpacked(path); got != want {
-			t.Errorf("%q is %q, want %q", path, got, want)
-		}
+		assert.Equal(t, want, files.Unpacked(path), path)
 		if w, err := files.NewWriter(io.Discard, path); err != nil || (w == nil) != (want == path) {
 			t.Errorf("%q: %v, %v", path, w, err)
 		}

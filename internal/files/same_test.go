@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/files"
@@ -35,8 +36,6 @@ func TestWithin(t *testing.T) {
 		{"set/new", "..", false},
 		{"none/new", "none", false},
 	} {
-		if got := files.Within(c.path, c.folder); got != c.want {
-			t.Errorf("%s in %s: %v", c.path, c.folder, got)
-		}
+		assert.Equal(t, c.want, files.Within(c.path, c.folder), "%s in %s", c.path, c.folder)
 	}
 }

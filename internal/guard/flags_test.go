@@ -1,10 +1,11 @@
 package guard
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -156,9 +157,7 @@ var harmless = []string{
 
 func TestFlags(t *testing.T) {
 	for _, c := range suspicious {
-		if got := strings.Join(Flags(c.text), " "); got != c.flags {
-			t.Errorf("Flags(%q) = %q, want %q", c.text, got, c.flags)
-		}
+		assert.Equal(t, c.flags, strings.Join(Flags(c.text), " "), "Flags(%q)", c.text)
 	}
 	for _, text := range harmless {
 		if got := Flags(text); got != nil {
@@ -186,9 +185,7 @@ func TestFlagsFindHidden(t *testing.T) {
 			if want == FlagClosingQuote || want == FlagControl {
 				continue // these depend on the text around them
 			}
-			if !slices.Contains(got, want) {
-				t.Fatalf("%q between %q and %q: %v, want %s", injection, before, after, got, want)
-			}
+			require.Contains(t, got, want, "%q between %q and %q", injection, before, after)
 		}
 	})
 }

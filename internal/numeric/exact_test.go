@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
 )
 
@@ -46,9 +47,7 @@ func TestSumsOfNothing(t *testing.T) {
 	if s.Value() != 0 || s.Mean(3) != 0 {
 		t.Errorf("%v, %v", s.Value(), s.Mean(3))
 	}
-	if got := Mean([]float64{math.MaxFloat64}); got != math.MaxFloat64 {
-		t.Errorf("%v", got)
-	}
+	assert.Equal(t, math.MaxFloat64, Mean([]float64{math.MaxFloat64}))
 }
 
 func BenchmarkMean(b *testing.B) {

@@ -1,6 +1,10 @@
 package redact
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
 
 func TestAddress(t *testing.T) {
 	for _, test := range []struct{ arg, want string }{
@@ -19,9 +23,7 @@ func TestAddress(t *testing.T) {
 		{"tigerscore:base-url=http://host/v1?key=secret", "tigerscore:base-url=http://host/v1?QUERY"},
 		{"--metric=mqm:sl=a,tl=b,base-url=http://me:secret@host/%zz,model=m", "--metric=mqm:sl=a,tl=b,base-url=ADDRESS,model=m"},
 	} {
-		if got := Address(test.arg); got != test.want {
-			t.Errorf("%s: %s, want %s", test.arg, got, test.want)
-		}
+		assert.Equal(t, test.want, Address(test.arg), test.arg)
 	}
 }
 
@@ -44,17 +46,13 @@ func TestText(t *testing.T) {
 		"exec:score --max-tokens 7 --tokenizer=13a":                            "exec:score --max-tokens 7 --tokenizer=13a",
 		"exec:score --token 'never closed sesame":                              "exec:score --token SECRET",
 	} {
-		if got := Text(text); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
+		assert.Equal(t, want, Text(text), text)
 	}
 }
 
 func TestCommandLine(t *testing.T) {
 	got := CommandLine([]string{"py", "--api-key", "sesame", "--hf_token=sesame", "--max-tokens", "7", "-m", "exec:p --token sesame -x"})
-	if want := "py --api-key SECRET --hf_token=SECRET --max-tokens 7 -m 'exec:p --token SECRET -x'"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	assert.Equal(t, "py --api-key SECRET --hf_token=SECRET --max-tokens 7 -m 'exec:p --token SECRET -x'", got)
 }
 
 func TestMessage(t *testing.T) {
@@ -66,8 +64,6 @@ func TestMessage(t *testing.T) {
 		`bleu:tokenize=13a takes "tokenize": "13a"`:            `bleu:tokenize=13a takes "tokenize": "13a"`,
 		`max_tokens: "12" at http://h/v1 is no number`:         `max_tokens: "12" at http://h/v1 is no number`,
 	} {
-		if got := Message(text); got != want {
-			t.Errorf("Message(%s) = %s, want %s", text, got, want)
-		}
+		assert.Equal(t, want, Message(text), "Message(%s)", text)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
 )
 
@@ -21,9 +22,7 @@ func TestIsSpace(t *testing.T) {
 		want[r] = true
 	}
 	for r := rune(0); r <= utf8.MaxRune; r++ {
-		if IsSpace(r) != want[r] {
-			t.Errorf("IsSpace(%U) = %v", r, IsSpace(r))
-		}
+		assert.Equal(t, want[r], IsSpace(r), "IsSpace(%U)", r)
 	}
 }
 
@@ -39,16 +38,10 @@ func TestTrim(t *testing.T) {
 		"\xa0a\x85":              "\xa0a\x85", // invalid UTF-8
 		"\u3000\xe3\x80":         "\xe3\x80",
 	} {
-		if got := Trim(in); got != want {
-			t.Errorf("Trim(%q) = %q, want %q", in, got, want)
-		}
-		if got := string(Trim([]byte(in))); got != want {
-			t.Errorf("Trim of the bytes of %q = %q, want %q", in, got, want)
-		}
+		assert.Equal(t, want, Trim(in), "Trim(%q)", in)
+		assert.Equal(t, want, string(Trim([]byte(in))), "Trim of the bytes of %q", in)
 	}
-	if got := TrimRight("  a  "); got != "  a" {
-		t.Errorf("TrimRight = %q", got)
-	}
+	assert.Equal(t, "  a", TrimRight("  a  "), "TrimRight")
 	line := []byte("\u3000 a é\u2028 ")
 	if n := testing.AllocsPerRun(10, func() { Trim(line) }); n > 0 {
 		t.Errorf("Trim allocates %v times", n)
@@ -58,12 +51,8 @@ func TestTrim(t *testing.T) {
 func TestTrimAgainstStandard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := string(rapid.SliceOfN(rapid.SampledFrom([]byte(" \t\x1c\x1fab\u0085\u00a0\u3000\u2028\u200bé\xff")), 0, 12).Draw(t, "text"))
-		if got, want := Trim(s), strings.TrimFunc(s, IsSpace); got != want {
-			t.Errorf("Trim(%q) = %q, want %q", s, got, want)
-		}
-		if got, want := string(TrimRight([]byte(s))), strings.TrimRightFunc(s, IsSpace); got != want {
-			t.Errorf("TrimRight(%q) = %q, want %q", s, got, want)
-		}
+		assert.Equal(t, strings.TrimFunc(s, IsSpace), Trim(s), "Trim(%q)", s)
+		assert.Equal(t, strings.TrimRightFunc(s, IsSpace), string(TrimRight([]byte(s))), "TrimRight(%q)", s)
 	})
 }
 
@@ -96,12 +85,8 @@ func TestLower(t *testing.T) {
 		"ΑΣ" + marks + "Α":  "ασ" + marks + "α",
 		"ΑΣ" + marks + "中Α": "ας" + marks + "中α",
 	} {
-		if got := Lower(in); got != want {
-			t.Errorf("Lower(%q) = %q, want %q", in, got, want)
-		}
-		if got := string(AppendLower([]byte("Σ"), in)); got != "Σ"+want {
-			t.Errorf("AppendLower(%q) = %q, want %q", in, got, "Σ"+want)
-		}
+		assert.Equal(t, want, Lower(in), "Lower(%q)", in)
+		assert.Equal(t, "Σ"+want, string(AppendLower([]byte("Σ"), in)), "AppendLower(%q)", in)
 	}
 }
 

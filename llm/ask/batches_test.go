@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cache"
@@ -120,9 +121,7 @@ func wantSubmitted(t testing.TB, h *llmtest.Handler, n int, others map[int]int) 
 		if !ok {
 			want = 1
 		}
-		if got[idOf(p)] != want {
-			t.Errorf("prompt %d was submitted %d times, want %d", i, got[idOf(p)], want)
-		}
+		assert.Equal(t, want, got[idOf(p)], "prompt %d was submitted", i)
 	}
 }
 
@@ -428,9 +427,7 @@ func TestValidationFails(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	for _, want := range []string{"line 2", idOf(promptOf(1)), "no such field", "invalid_request", "the file is odd", `"batch_1"`} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("error %q does not have %q", err, want)
-		}
+		assert.ErrorContains(t, err, want)
 	}
 	if s := err.Error(); strings.Contains(s, testKey) || strings.ContainsRune(s, 0x1b) {
 		t.Errorf("error %q", s)
@@ -490,9 +487,8 @@ func TestCancelledAtTheServer(t *testing.T) {
 	b := newBatches(t, h)
 	mustFill(t, b, prompts(5))
 	wantAnswers(t, b, 3)
-	if _, err := result(t, b, promptOf(4)); err == nil || !strings.Contains(err.Error(), "cancelled at the server") {
-		t.Errorf("error %v", err)
-	}
+	_, err := result(t, b, promptOf(4))
+	assert.ErrorContains(t, err, "cancelled at the server")
 	mustFill(t, b, prompts(5))
 	wantAnswers(t, b, 5)
 	wantSubmitted(t, h, 5, nil)

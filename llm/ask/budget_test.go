@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/llm"
@@ -39,9 +41,8 @@ func TestCalls(t *testing.T) {
 		return llm.Response{PromptTokens: 3, CompletionTokens: 4}, nil
 	})
 	for range 2 {
-		if _, err := c(t.Context(), llm.Request{Model: "m", Prompt: "p", MaxTokens: 10}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := c(t.Context(), llm.Request{Model: "m", Prompt: "p", MaxTokens: 10})
+		require.NoError(t, err)
 	}
 	_, err := c(t.Context(), llm.Request{Model: "m", Prompt: "p", MaxTokens: 10})
 	if !errors.Is(err, ErrSpent) || err.Error() != "the budget is used up: 2 calls were made" || asked != 2 {
@@ -61,9 +62,7 @@ func TestTime(t *testing.T) {
 		})
 		for i := range 3 {
 			_, err := c(t.Context(), llm.Request{Model: "m", MaxTokens: 1})
-			if spent := errors.Is(err, ErrSpent); spent != (i == 2) {
-				t.Errorf("call %d: %v", i, err)
-			}
+			assert.Equal(t, i == 2, errors.Is(err, ErrSpent), "call %d: %v", i, err)
 		}
 	})
 }
@@ -115,9 +114,8 @@ func TestWaitEndsWithContext(t *testing.T) {
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := c(ctx, llm.Request{Model: "m", MaxTokens: 1}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("error %v", err)
-		}
+		_, err := c(ctx, llm.Request{Model: "m", MaxTokens: 1})
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }
 
@@ -168,9 +166,7 @@ func TestCostProperty(t *testing.T) {
 func TestModelWithoutPrice(t *testing.T) {
 	b := NewBudget(Limits{Cost: 1}, Prices{"gpt-x": {Input: 1}})
 	_, err := bounded(b, nil)(t.Context(), llm.Request{Model: "gpt-y"})
-	if err == nil || !strings.Contains(err.Error(), `"gpt-x"`) {
-		t.Errorf("error %v", err)
-	}
+	assert.ErrorContains(t, err, `"gpt-x"`)
 }
 
 func TestReadPrices(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/llmtest"
@@ -32,9 +33,8 @@ func TestJournalOfAnotherRun(t *testing.T) {
 	} {
 		head := testHead
 		change(&head)
-		if _, err := openJournal(path, head, nil); err == nil || !strings.Contains(err.Error(), `model "test-model"`) {
-			t.Errorf("%+v: %v", head, err)
-		}
+		_, err := openJournal(path, head, nil)
+		assert.ErrorContains(t, err, `model "test-model"`, "%+v", head)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -51,11 +53,8 @@ func TestFullStore(t *testing.T) {
 	}
 	store.room.Store(1000)
 	for i := range n {
-		if _, err := all(t.Context(), a, fmt.Sprint("prompt ", i)); err != nil {
-			t.Error(err)
-		}
+		_, err := all(t.Context(), a, fmt.Sprint("prompt ", i))
+		assert.NoError(t, err)
 	}
-	if len(c.calls) != n {
-		t.Errorf("%d calls for %d prompts", len(c.calls), n)
-	}
+	assert.Len(t, c.calls, n)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -54,9 +56,7 @@ func TestCheckNumbers(t *testing.T) {
 			c.report.Outcome = analysis.Scored
 		}
 		c.report.Check(analysis.Texts{}, c.rules)
-		if got := codes(&c.report); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		assert.Equal(t, c.want, codes(&c.report), c.name)
 	}
 }
 
@@ -103,9 +103,7 @@ func TestCheckTexts(t *testing.T) {
 		r := analysis.Report{Outcome: analysis.Scored, Errors: []analysis.Error{{Location: c.location, Explanation: c.explanation}}}
 		r.Locate(texts)
 		r.Check(texts, analysis.Rules{})
-		if got := codes(&r); got != c.want {
-			t.Errorf("%s: %s: %q, want %q", c.location, c.explanation, got, c.want)
-		}
+		assert.Equal(t, c.want, codes(&r), "%s: %s", c.location, c.explanation)
 	}
 }
 
@@ -121,9 +119,7 @@ func TestCheckRepeated(t *testing.T) {
 	}}
 	r.Locate(texts)
 	r.Check(texts, analysis.Rules{})
-	if got, want := codes(&r), "repeated@1 repeated@2"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	assert.Equal(t, "repeated@1 repeated@2", codes(&r))
 }
 
 // Without a hypothesis, only the numbers are checked.
@@ -132,7 +128,5 @@ func TestCheckUnlocated(t *testing.T) {
 		{Location: "nowhere", Explanation: `The output uses "nothing".`},
 	}}
 	r.Check(analysis.Texts{}, analysis.Rules{})
-	if got := codes(&r); got != "count" {
-		t.Error(got)
-	}
+	assert.Equal(t, "count", codes(&r))
 }

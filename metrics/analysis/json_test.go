@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -33,9 +35,8 @@ func TestMarshalJSON(t *testing.T) {
 			t.Errorf("%s\n%v, want\n%s", got, err, c.want)
 		}
 	}
-	if _, err := json.Marshal(&analysis.Report{Outcome: analysis.Scored, Score: new(math.NaN())}); err == nil {
-		t.Error("NaN was written")
-	}
+	_, err := json.Marshal(&analysis.Report{Outcome: analysis.Scored, Score: new(math.NaN())})
+	assert.Error(t, err, "NaN was written")
 }
 
 func TestUnmarshalJSONRefuses(t *testing.T) {
@@ -50,9 +51,7 @@ func TestUnmarshalJSONRefuses(t *testing.T) {
 		`{"status":"scored","score":"0"}`, `{"status":"missing","parts":[null]}`, `{"status":"missing","parts":[{}]}`,
 	} {
 		var r analysis.Report
-		if err := json.Unmarshal([]byte(s), &r); err == nil {
-			t.Errorf("%s was read", s)
-		}
+		assert.Error(t, json.Unmarshal([]byte(s), &r), "%s was read", s)
 	}
 	var r analysis.Report
 	if err := json.Unmarshal([]byte(`{"line":3,"status":"blocked","score":null,"errors":null}`), &r); err != nil || r.Outcome != analysis.Blocked {

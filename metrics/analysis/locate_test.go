@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -122,9 +124,7 @@ func TestLocateBounded(t *testing.T) {
 	texts := analysis.Texts{Hypothesis: hypothesis, Source: hypothesis}
 	r.Locate(texts)
 	r.Check(texts, analysis.Rules{})
-	if last := r.Errors[len(r.Errors)-1]; last.Place != analysis.Unlocated {
-		t.Errorf("the last error is %q", last.Place)
-	}
+	assert.Equal(t, analysis.Unlocated, r.Errors[len(r.Errors)-1].Place, "the last")
 	if r.Errors[0].Place == analysis.Unlocated {
 		t.Error("nobody looked at the first error")
 	}
@@ -136,8 +136,6 @@ func TestUnquote(t *testing.T) {
 		`"a" instead of "b"`: `"a" instead of "b"`, `"the "big" one"`: `the "big" one`,
 		`"a" and "b"`: `"a" and "b"`, `'it's'`: `it's`, `"`: `"`, ``: ``, `a`: `a`, `"a`: `"a`, `""`: ``, `'a"`: `'a"`, `«a» «b»`: `«a» «b»`,
 	} {
-		if got := analysis.Unquote(in); got != want {
-			t.Errorf("%s: %s, want %s", in, got, want)
-		}
+		assert.Equal(t, want, analysis.Unquote(in), in)
 	}
 }

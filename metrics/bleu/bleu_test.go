@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -239,12 +240,8 @@ func TestSignature(t *testing.T) {
 		{Options{Lowercase: true, Tokenize: "zh", MaxOrder: 2}, "case:lc|eff:yes|tok:zh|smooth:exp|order:2", "case:lc|eff:no|tok:zh|smooth:exp|order:2"},
 	} {
 		m := mustNew(c.o)
-		if got := m.Signature(metrics.Sentence).String(); got != c.sentence {
-			t.Errorf("%+v: signature %s, want %s", c.o, got, c.sentence)
-		}
-		if got := m.Signature(metrics.Corpus).String(); got != c.corpus {
-			t.Errorf("%+v: signature %s, want %s", c.o, got, c.corpus)
-		}
+		assert.Equal(t, c.sentence, m.Signature(metrics.Sentence).String(), "%+v: signature", c.o)
+		assert.Equal(t, c.corpus, m.Signature(metrics.Corpus).String(), "%+v: signature", c.o)
 	}
 }
 

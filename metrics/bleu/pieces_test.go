@@ -3,9 +3,9 @@ package bleu_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -51,9 +51,7 @@ func TestPieces(t *testing.T) {
 	}
 	// White space within an unknown piece splits it.
 	for _, c := range [][4]string{{"abb a", "aba b", "▁a b b ▁a", "▁a b a ▁ b"}, {"cc\tdd b", "cc dd", "▁ cc dd ▁ b", "▁ cc ▁ dd"}} {
-		if got, want := score(m, c[0], c[1]), score(words, c[2], c[3]); got != want {
-			t.Errorf("%q against %q scores %v, and their pieces %v", c[0], c[1], got, want)
-		}
+		assert.Equal(t, score(words, c[2], c[3]), score(m, c[0], c[1]), "%q against %q scores", c[0], c[1])
 	}
 	rapid.Check(t, func(rt *rapid.T) { metricstest.Promises(t, m, metricstest.Block().Draw(rt, "block")) })
 }
@@ -70,8 +68,7 @@ func TestPiecesErrors(t *testing.T) {
 		"bleu:tokenize=flores":                          `unknown value for tokenize "flores"`,
 		"bleu:tokenize=ja-mecab":                        "exec:",
 	} {
-		if _, err := (metrics.Registry{bleu.Factory()}).Parse(t.Context(), spec); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", spec, err)
-		}
+		_, err := (metrics.Registry{bleu.Factory()}).Parse(t.Context(), spec)
+		assert.ErrorContains(t, err, says, spec)
 	}
 }

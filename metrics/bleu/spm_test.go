@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
 	"pgregory.net/rapid"
@@ -118,9 +119,7 @@ func TestPieceEncoding(t *testing.T) {
 	} {
 		e := c.encoder(t)
 		for range 2 { // the second time with used memory
-			if got := strings.Join(encoded(e, c.in), " "); got != c.want {
-				t.Errorf("%s: %q is split into %q, want %q", name, c.in, got, c.want)
-			}
+			assert.Equal(t, c.want, strings.Join(encoded(e, c.in), " "), "%s: %q is split into", name, c.in)
 		}
 	}
 }
@@ -152,9 +151,8 @@ func TestParseErrors(t *testing.T) {
 		"rules: way out":    damaged(func(b []byte) []byte { b[4+4*(256^'a')+2] = 0xff; return b }).file(),
 		"rules: beyond end": damaged(func(b []byte) []byte { b[4+4*(512+'a')] = 3; return b }).file(),
 	} {
-		if _, err := parseModel(file); err == nil || !strings.Contains(err.Error(), "SentencePiece model") {
-			t.Errorf("%s: error %v", name, err)
-		}
+		_, err := parseModel(file)
+		assert.ErrorContains(t, err, "SentencePiece model", name)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -61,9 +62,7 @@ func TestWords(t *testing.T) {
 		"a\u3000b\u00a0c-d": "a b c-d",
 	} {
 		w := loaded(mustNew(Options{WordOrder: 1, Beta: 2}), metrics.Block{Hypotheses: []string{in}, References: []string{"x"}})
-		if got := strings.Join(wordsOf(in), " "); got != want {
-			t.Errorf("words of %q = %q, want %q", in, got, want)
-		}
+		assert.Equal(t, want, strings.Join(wordsOf(in), " "), "words of %q", in)
 		if got := w.CellStatistics(nil, 0, 0)[0]; got != float64(len(strings.Fields(want))) {
 			t.Errorf("%q has %v words, want the words of %q", in, got, want)
 		}
@@ -223,9 +222,7 @@ func TestSignature(t *testing.T) {
 		{Options{CharOrder: 4, Beta: 0.5}, "case:mixed|eff:yes|nc:4|nw:0|space:no|beta:0.5"},
 	} {
 		for _, level := range []metrics.Level{metrics.Sentence, metrics.Corpus} {
-			if got := mustNew(c.o).Signature(level).String(); got != c.want {
-				t.Errorf("%+v: signature %s, want %s", c.o, got, c.want)
-			}
+			assert.Equal(t, c.want, mustNew(c.o).Signature(level).String(), "%+v: signature", c.o)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -98,9 +99,8 @@ func TestFiles(t *testing.T) {
 		{header + "\t2\tptb\na  b\t1\n", "single spaces"},
 		{header + "\t2\tptb\na b c d e\t1\n", "1 to 4 words"},
 	} {
-		if _, err := readFrequencies(strings.NewReader(c.file)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: %v, want %q", c.file, err, c.want)
-		}
+		_, err := readFrequencies(strings.NewReader(c.file))
+		assert.ErrorContains(t, err, c.want, c.file)
 	}
 }
 

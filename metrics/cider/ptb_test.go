@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -62,9 +63,7 @@ func TestWords(t *testing.T) {
 		"soft\u00adhyphen":                             "softhyphen",
 		"one\ntwo":                                     "one two",
 	} {
-		if got := pennWords(tok, s); got != want {
-			t.Errorf("words of %q: %q, want %q", s, got, want)
-		}
+		assert.Equal(t, want, pennWords(tok, s), "words of %q", s)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/llm"
@@ -45,9 +46,7 @@ func TestParseDefinition(t *testing.T) {
 	}
 	r, err := d.Resolve(map[string]string{"tone": "{topic} king"})
 	require.NoError(t, err)
-	if got, want := r.Spec(), "adequacy:tone={topic} king"; got != want {
-		t.Errorf("spec %q, want %q", got, want)
-	}
+	assert.Equal(t, "adequacy:tone={topic} king", r.Spec(), "spec")
 	want := llm.Request{
 		Model:    "m",
 		Messages: []llm.Message{{Role: "system", Content: "Judge news as {topic} king."}, {Role: "user", Content: "S => O"}},

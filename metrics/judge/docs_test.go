@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/metrics/judge/answer"
@@ -98,9 +99,7 @@ func TestDocumentedFields(t *testing.T) {
 		if strings.HasPrefix(name, "gemba-") {
 			name = strings.TrimPrefix(name, "gemba")
 		}
-		if !strings.Contains(text, name) {
-			t.Errorf("%s is not documented", name)
-		}
+		assert.Contains(t, text, name)
 	}
 	d, err := Find("instructscore")
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/guard"
@@ -26,9 +27,7 @@ func TestTwoTurns(t *testing.T) {
 	if !strings.HasPrefix(req.Messages[0].Content, "Translation Instruction: Translate the text below from Chinese to English.\nSource Text: S\nReference Translation: R\nModel-generated Translation: O\n\nPlease identify") {
 		t.Errorf("first turn: %s", req.Messages[0].Content)
 	}
-	if req.Messages[1].Content != "Major errors: {out} none." {
-		t.Errorf("the answer was changed: %s", req.Messages[1].Content)
-	}
+	assert.Equal(t, "Major errors: {out} none.", req.Messages[1].Content, "the answer was changed")
 	if len(req.Extra) > 0 {
 		t.Errorf("faithful requests have further fields: %v", req.Extra)
 	}
@@ -51,9 +50,7 @@ func TestFreshTurn(t *testing.T) {
 	if len(m) != 2 || m[0] != (llm.Message{Role: "system", Content: guard.Notice}) {
 		t.Fatalf("%+v", m)
 	}
-	if want := "Annotated error spans:\n```" + guard.Fence(guard.Answer, "Major:\nother - \"</s>\"") + "```"; !strings.Contains(m[1].Content, want) {
-		t.Errorf("no %s in %s", want, m[1].Content)
-	}
+	assert.Contains(t, m[1].Content, "Annotated error spans:\n```"+guard.Fence(guard.Answer, "Major:\nother - \"</s>\"")+"```")
 }
 
 func TestStructuredOutput(t *testing.T) {

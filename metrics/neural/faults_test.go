@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/llmtest"
@@ -174,9 +175,7 @@ func TestChangedAnswers(t *testing.T) {
 				}
 			}
 			_, err := must(t, "", s).Score(t.Context(), []metrics.Block{block})
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, want %q", err, c.want)
-			}
+			assert.ErrorContains(t, err, c.want)
 		})
 	}
 }
@@ -249,9 +248,8 @@ func TestTooLarge(t *testing.T) {
 		}
 		return n > 1
 	}}
-	if _, err := must(t, "", none).Score(t.Context(), blocks); !errors.Is(err, llm.ErrTooLarge) {
-		t.Errorf("one row that is too large gave %v", err)
-	}
+	_, err := must(t, "", none).Score(t.Context(), blocks)
+	assert.ErrorIs(t, err, llm.ErrTooLarge, "one row that is too large")
 }
 
 func TestTwoServers(t *testing.T) {
@@ -275,9 +273,8 @@ func TestTwoServers(t *testing.T) {
 			}
 		})
 	}
-	if _, err := open(t, "", &llmtest.OIP{}, quick, &llmtest.OIP{NoSource: true}); err == nil || !strings.Contains(err.Error(), "servers have different models of this name") {
-		t.Errorf("different models gave %v", err)
-	}
+	_, err := open(t, "", &llmtest.OIP{}, quick, &llmtest.OIP{NoSource: true})
+	assert.ErrorContains(t, err, "servers have different models of this name", "different models")
 }
 
 // The blocks that were answered before a fault keep their scores.
@@ -296,9 +293,7 @@ func TestKeepsScoresBeforeFault(t *testing.T) {
 	if !errors.As(err, &part) {
 		t.Fatalf("got %v", err)
 	}
-	if kept := slices.DeleteFunc(part.Scores, func(s metrics.Scores) bool { return s.Values == nil }); len(kept) != 3 {
-		t.Errorf("%d blocks kept their scores", len(kept))
-	}
+	assert.Len(t, slices.DeleteFunc(part.Scores, func(s metrics.Scores) bool { return s.Values == nil }), 3)
 }
 
 // restarting is a server that is down for a number of requests.
@@ -393,8 +388,6 @@ func TestBudget(t *testing.T) {
 		if _, err := m.Score(t.Context(), many(9)); !errors.Is(err, ask.ErrSpent) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := b.Spent().Calls; got != limits.Calls {
-			t.Errorf("%s: %d calls", name, got)
-		}
+		assert.Equal(t, limits.Calls, b.Spent().Calls, name)
 	}
 }

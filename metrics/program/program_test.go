@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -133,9 +134,7 @@ func TestFaults(t *testing.T) {
 				}
 				_, err = m.Score(t.Context(), []metrics.Block{block})
 			}
-			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("%v\nwant %s", err, tc.want)
-			}
+			assert.ErrorContains(t, err, tc.want)
 		})
 	}
 }
@@ -284,9 +283,8 @@ func TestCloseEndsAll(t *testing.T) {
 				t.Fatalf("%d processes", len(all))
 			}
 			gone(t, all)
-			if _, err := m.Score(t.Context(), []metrics.Block{block}); err == nil {
-				t.Error("a closed metric scores")
-			}
+			_, err := m.Score(t.Context(), []metrics.Block{block})
+			assert.Error(t, err, "a closed metric scores")
 		})
 	}
 }
@@ -300,9 +298,8 @@ func TestCancelled(t *testing.T) {
 			m := opened(t, configOf(t, fault, "pid", file))
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 			defer cancel()
-			if _, err := m.Score(ctx, []metrics.Block{block}); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("%v", err)
-			}
+			_, err := m.Score(ctx, []metrics.Block{block})
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
 			gone(t, pids(t, file))
 		})
 	}
@@ -357,9 +354,7 @@ func TestWithhold(t *testing.T) {
 	if want := []string{"PATH=/bin", "PWD=/here", "SITE=https://host/x", "HF_TOKEN=t", "HOME=/", "GIT_AUTHOR_NAME=n"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if got := hides(secrets)("a longer postgres://me:pw@host/db"); got != "a SECRET SECRET" {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, "a SECRET SECRET", hides(secrets)("a longer postgres://me:pw@host/db"))
 }
 
 func TestSpec(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -127,9 +128,8 @@ func TestSpecs(t *testing.T) {
 		}
 	}
 	for _, o := range []options{{Kind: "rouge3"}, {Part: "F"}, {Split: "ptb"}} {
-		if _, err := newMetric(o); err == nil {
-			t.Errorf("%+v: no error", o)
-		}
+		_, err := newMetric(o)
+		assert.Error(t, err, "%+v: no error", o)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -22,9 +23,7 @@ func TestStem(t *testing.T) {
 		"died": "die", "spied": "spi", "dying": "die", "skies": "sky", "innings": "inning", "geology": "geolog",
 		"theology": "theolog", "hopefully": "hope", "radically": "radic", "2016s": "2016", "yyyy": "yyyi", "is": "is", "": "",
 	} {
-		if got := string(stem([]byte(word))); got != want {
-			t.Errorf("stem of %q is %q, want %q", word, got, want)
-		}
+		assert.Equal(t, want, string(stem([]byte(word))), "stem of %q", word)
 	}
 }
 
@@ -41,9 +40,7 @@ func TestStemPeer(t *testing.T) {
 	n := 0
 	for in := bufio.NewScanner(file); in.Scan(); n++ {
 		word, want, _ := strings.Cut(in.Text(), "\t")
-		if got := string(stem([]byte(word))); got != want {
-			t.Errorf("stem of %q is %q, NLTK has %q", word, got, want)
-		}
+		assert.Equal(t, want, string(stem([]byte(word))), "stem of %q", word)
 	}
 	if n == 0 {
 		t.Fatalf("%s has no words", path)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/metricstest"
@@ -20,9 +22,7 @@ var specs = []string{"sari", "sari:deletion=p", "sari:rules=paper", "sari:rules=
 
 func made(t testing.TB, spec string) metrics.Preparer {
 	m, err := metrics.Registry{Factory()}.Parse(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m.(metrics.Preparer)
 }
 
@@ -78,9 +78,7 @@ func TestCorpus(t *testing.T) {
 	if got, want := m.(metrics.CorpusMetric).CorpusScore(sum), 33.17472563619544; math.Abs(got-want) > 1e-12 {
 		t.Errorf("EASSE's example: %v, want %v", got, want)
 	}
-	if got, want := m.(metrics.CorpusDetail).CorpusDetail(sum), "add = 6.2 keep = 24.7 delete = 68.6"; got != want {
-		t.Errorf("operations %q, want %q", got, want)
-	}
+	assert.Equal(t, "add = 6.2 keep = 24.7 delete = 68.6", m.(metrics.CorpusDetail).CorpusDetail(sum), "operations")
 	for _, spec := range []string{"sari:rules=hf", "sari:rules=original"} {
 		if _, ok := made(t, spec).(metrics.CorpusMetric); ok {
 			t.Errorf("%s pools counts, but is a mean of sentences", spec)
@@ -228,9 +226,7 @@ func TestSpecs(t *testing.T) {
 		"sari:rules=original,tokenize=13a":       "sari:rules=original,tokenize=13a case:lc|tok:13a|rules:original|del:p",
 	} {
 		m := made(t, spec)
-		if got := m.Info().Name + " " + m.Signature(metrics.Sentence).String(); got != want {
-			t.Errorf("%s is %s, want %s", spec, got, want)
-		}
+		assert.Equal(t, want, m.Info().Name+" "+m.Signature(metrics.Sentence).String(), spec)
 	}
 	for spec, want := range map[string]string{
 		"sari:rules=f1":            "unknown value for rules",
@@ -238,9 +234,8 @@ func TestSpecs(t *testing.T) {
 		"sari:tokenize=moses":      "unknown value for tokenize",
 		"sari:deletion=recall":     "unknown value for deletion",
 	} {
-		if _, err := (metrics.Registry{Factory()}).Parse(t.Context(), spec); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", spec, err, want)
-		}
+		_, err := (metrics.Registry{Factory()}).Parse(t.Context(), spec)
+		assert.ErrorContains(t, err, want, spec)
 	}
 	chinese := metrics.InLanguage(made(t, "sari"), "zh")
 	if _, ok := chinese.(metrics.CorpusMetric); !ok || !strings.Contains(chinese.Signature(metrics.Corpus).String(), "tok:zh") {
@@ -258,9 +253,7 @@ func TestPeer(t *testing.T) {
 		t.Skip("REFRACT_SARI_VECTORS is not set: make the file with benchmarks/peers/sari_vectors.py")
 	}
 	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer file.Close()
 	compared := map[string]int{}
 	in := json.NewDecoder(file)
@@ -274,9 +267,7 @@ func TestPeer(t *testing.T) {
 			}
 			Corpus float64
 		}
-		if err := in.Decode(&row); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, in.Decode(&row))
 		m := made(t, row.Spec)
 		w, sum, mean := m.NewWorkspace().(*workspace), make([]float64, size), 0.0
 		for _, s := range row.Segments {

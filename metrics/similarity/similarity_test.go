@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -143,9 +144,8 @@ func TestSignature(t *testing.T) {
 			t.Errorf("%s: %s, want %s: %s", m.Info().Name, got, c.name, c.signature)
 		}
 	}
-	if _, err := similarity.New(&embeddings.Model{}); err == nil {
-		t.Error("a model without a name was taken")
-	}
+	_, err := similarity.New(&embeddings.Model{})
+	assert.Error(t, err, "a model without a name was taken")
 }
 
 // Without a server, a vector that is not stored is an error.

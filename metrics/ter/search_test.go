@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/metrics/internal/ngram"
@@ -142,8 +143,6 @@ func TestEditsAtMoveOffset(t *testing.T) {
 		}
 		hyp := slices.Concat([]string{"moved"}, words)
 		ref := slices.Concat(words, []string{"moved"})
-		if got := fastEdits(new(search), hyp, ref); got != test.want {
-			t.Errorf("moved by %d words: %d edits, want %d", test.between, got, test.want)
-		}
+		assert.Equal(t, test.want, fastEdits(new(search), hyp, ref), "moved by %d words", test.between)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -58,9 +59,7 @@ func TestScore(t *testing.T) {
 		{name: "reference unescaped twice", options: Options{Normalized: true}, hyp: "&amp;amp;amp;", ref: "&amp;amp;amp;", edits: 0, length: 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got, want := score(t, test.options, test.hyp, test.ref), 100*(test.edits/test.length); got != want {
-				t.Errorf("TER = %v, want %v", got, want)
-			}
+			assert.Equal(t, 100*(test.edits/test.length), score(t, test.options, test.hyp, test.ref), "TER")
 		})
 	}
 }
@@ -107,9 +106,7 @@ func TestNativeAndCorpus(t *testing.T) {
 		{[]float64{3, 0}, []float64{100}},
 		{[]float64{0, 0}, []float64{0}},
 	} {
-		if got := m.CorpusScore(test.sum); got != test.want[0] {
-			t.Errorf("corpus score of %v = %v, want %v", test.sum, got, test.want[0])
-		}
+		assert.Equal(t, test.want[0], m.CorpusScore(test.sum), "corpus score of %v", test.sum)
 	}
 }
 
@@ -124,13 +121,9 @@ func TestInfoAndSignature(t *testing.T) {
 			"case:mixed|tok:tercom|norm:yes|punct:no|asian:yes"},
 	} {
 		m := New(test.options)
-		if got := m.Info().Name; got != test.name {
-			t.Errorf("name %s, want %s", got, test.name)
-		}
+		assert.Equal(t, test.name, m.Info().Name, "name")
 		for _, level := range []metrics.Level{metrics.Sentence, metrics.Corpus} {
-			if got := m.Signature(level).String(); got != test.signature {
-				t.Errorf("signature %s, want %s", got, test.signature)
-			}
+			assert.Equal(t, test.signature, m.Signature(level).String(), "signature")
 		}
 	}
 	info := New(Options{}).Info()
@@ -162,9 +155,7 @@ func TestWorkspaceReuse(t *testing.T) {
 				for r, ref := range b.References {
 					scores, err := m.Score(t.Context(), []metrics.Block{{Hypotheses: []string{hyp}, References: []string{ref}}})
 					require.NoError(t, err)
-					if got, want := cells[h*len(b.References)+r], scores[0].Values[0]; got != want {
-						t.Errorf("%q against %q = %v in a block, %v by itself", hyp, ref, got, want)
-					}
+					assert.Equal(t, scores[0].Values[0], cells[h*len(b.References)+r], "%q against %q", hyp, ref)
 					s := used.CellStatistics(nil, h, r)
 					least = min(least, s[0])
 					total += s[1]

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract/llm/ask"
 )
 
@@ -25,7 +27,5 @@ func TestAnswered(t *testing.T) {
 	a.note(e, "")
 	want := "2 answers: 1 by calls, 1 from the cache or equal to others, 3 failed\n" +
 		`warning: 2 requests failed; the next run asks for them again. The first: the server answered no (400): \x1b[2J` + "\n"
-	if got := out.String(); got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
-	}
+	assert.Equal(t, want, out.String())
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cmd/refract/internal/audit"
 	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
 	"github.com/refract-eval/refract/cmd/refract/internal/figure"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
@@ -38,7 +41,8 @@ func (e *env) compareCommand() *cobra.Command {
 
 --table pairs shows the p-values of --test for the settings of each metric, with
 Holm's correction, or with --pairs all those of all metrics, and --table ranks the
-ranks under all statistics. --curve shows the agreement by the number of references
+ranks under all statistics. --table spans compares the errors that judges mark with
+those that people marked in an mqm: dataset. --curve shows the agreement by the number of references
 instead. -m stored takes every metric score file of an mtme: dataset, -m
 stored:NAME one of them, and --scores a file of your own.`,
 		Example: `  refract compare jsonl:expanded.jsonl -m chrf -a single,max,mean
@@ -55,7 +59,8 @@ const (
 	settingsTable = "settings"
 	pairsTable    = "pairs"
 	ranksTable    = "ranks"
-	bothTables    = "all" // settings and pairs, for requests
+	spansTable    = "spans" // not of package experiment, and not for requests
+	bothTables    = "all"   // settings and pairs, for requests
 )
 
 // The values of --pairs.
@@ -69,7 +74,8 @@ var settingsCompared = comparisonDefaults{groups: "none", tests: "test settings"
 func (c *compareRun) register(e *env, cmd *cobra.Command) {
 	c.out.register(cmd)
 	c.comparison.register(e, cmd, settingsCompared)
-	parsedFlag(cmd, &c.table, "table", settingsTable, wordOf(tablesCompared...), "settings, pairs or ranks", tablesCompared...)
+	tables := append(tablesCompared, spansTable)
+	parsedFlag(cmd, &c.table, "table", settingsTable, wordOf(tables...), "settings, pairs, ranks or spans", tables...)
 	addFlag(cmd, "pairs", c.pairsValue(), "metric or all: the pairs in --table pairs, which are corrected together", pairsOfMetric, allPairs)
 	cmd.Flags().StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
 	namesFiles(cmd, writesFile, "plot")
@@ -106,7 +112,13 @@ func (c *compareRun) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 	}
-	return c.runner(e, args, p).show(ctx, func(res *experiment.Result) error {
+	run := c.runner(e, args, p)
+	if c.table == spansTable {
+		if run.spans, err = c.spans(p); err != nil {
+			return err
+		}
+	}
+	return run.show(ctx, func(res *experiment.Result) error {
 		if len(c.curves) > 0 && len(res.Curves) == 0 && len(c.scores) > 0 {
 			return errors.New("there is no curve: the files of --scores need a column reference, and segments with several references")
 		}
@@ -114,7 +126,12 @@ func (c *compareRun) run(ctx context.Context, e *env, args []string) error {
 			return errors.New("every segment has only one reference, so there is no curve")
 		}
 		e.suggestNext(c.out.path, e.words("report", args, "-o", "report.html")...)
-		t := c.view(res)
+		t := (*report.NamedTable)(nil)
+		if run.spans == nil {
+			t = c.view(res)
+		} else if t, err = run.spans.Table(ctx, p.Bootstrap); err != nil {
+			return err
+		}
 		if err := c.out.whole(out, t); err != nil || drawing == nil {
 			return err
 		}
@@ -155,6 +172,9 @@ func (c *compareRun) asked(args []string) (*experiment.Plan, error) {
 		return nil, usagef("--against needs --table pairs and a test, such as --test auto")
 	case c.against != "" && c.pairs == allPairs:
 		return nil, usagef("--against says which pairs there are: leave --pairs all out")
+	case c.table == spansTable:
+		p.Test.Resamples = 0
+		return p, nil
 	case !c.tested && c.table != settingsTable:
 		return nil, usagef("--table %s needs a test: choose one by --test, such as auto", c.table)
 	case !c.tested && c.oneSided:
@@ -193,6 +213,28 @@ func (c *compareRun) askCurves(p *experiment.Plan) error {
 	}
 	p.Sets = nil
 	return err
+}
+
+// spans reads the errors that people marked, and the reports among the files of --scores.
+func (c *compareRun) spans(p *experiment.Plan) (*audit.Spans, error) {
+	ratings, err := dataset.ReadMQM(p.Datasets[0].Spec, nil) // the dataset reports the warnings
+	if err != nil {
+		return nil, err
+	}
+	if len(ratings) == 0 {
+		return nil, usagef("--table spans needs errors that people marked, which only an mqm: dataset has")
+	}
+	spans := audit.NewSpans(ratings)
+	for _, f := range p.Datasets[0].Scores {
+		in, err := os.Open(f.Path)
+		if err != nil {
+			return nil, err
+		}
+		if err := errors.Join(spans.Read(f.Name, f.Path, in), in.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return spans, nil
 }
 
 // view is the table that the flags ask for.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/redact"
@@ -28,9 +29,7 @@ func TestSecretField(t *testing.T) {
 	} {
 		var fields map[string]any
 		require.NoError(t, json.Unmarshal([]byte(text), &fields))
-		if got := redact.SecretField("", fields); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
+		assert.Equal(t, want, redact.SecretField("", fields), text)
 	}
 }
 

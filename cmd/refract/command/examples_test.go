@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -47,15 +48,11 @@ func TestWorkflowExample(t *testing.T) {
 				"GITHUB_STEP_SUMMARY=summary.md", "PULL_REQUEST=https://example.com/pull/1")
 			if out, err := cmd.CombinedOutput(); err != nil {
 				failed = step.Name
-				if failed != failing {
-					t.Errorf("%s: %s: %v\n%s", outputs, step.Name, err, out)
-				}
+				assert.Equal(t, failing, failed, "%s: %s: %v\n%s", outputs, step.Name, err, out)
 				break
 			}
 		}
-		if failed != failing {
-			t.Errorf("%s: the step %q failed, want %q", outputs, failed, failing)
-		}
+		assert.Equal(t, failing, failed, "%s: the step", outputs)
 		for file, want := range map[string]string{
 			"called":     "pip install refract-eval\ngh pr comment https://example.com/pull/1 --body-file score.md --edit-last --create-if-none\n",
 			"score.md":   "| outputs |",

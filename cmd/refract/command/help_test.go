@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -47,9 +48,7 @@ func TestHelp(t *testing.T) {
 			if n := strings.Count(out.String(), "\n"); n > most {
 				t.Errorf("%d lines where %d fit:\n%s", n, most, &out)
 			}
-			if !strings.Contains(out.String(), "\nExamples:\n") {
-				t.Errorf("no examples in the help:\n%s", &out)
-			}
+			assert.Contains(t, out.String(), "\nExamples:\n", "no examples in the help:\n%s", &out)
 			if cmd.Short == "" {
 				t.Error("no short description")
 			}
@@ -71,9 +70,7 @@ func TestHelp(t *testing.T) {
 			root.SetArgs(append(strings.Fields(cmd.CommandPath())[1:], "--help", "all"))
 			require.NoError(t, root.ExecuteContext(t.Context()))
 			cmd.Flags().VisitAll(func(f *pflag.Flag) {
-				if !slices.Contains(helpFlags(out.String()), f.Name) {
-					t.Errorf("--%s is not in the help of all flags", f.Name)
-				}
+				assert.Contains(t, helpFlags(out.String()), f.Name)
 			})
 		})
 	}

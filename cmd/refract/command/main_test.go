@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -178,9 +179,7 @@ func TestDefinitionsOnATerminal(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "judge.yaml")
 	hostile := strings.Replace(show(false, "gemba-da"), "name: gemba-da", "name: mine # \u202e", 1)
 	require.NoError(t, os.WriteFile(file, []byte(hostile), 0o600))
-	if got := show(false, "judge-file:"+file); got != hostile {
-		t.Errorf("a definition is changed: %q", got)
-	}
+	assert.Equal(t, hostile, show(false, "judge-file:"+file), "a definition is changed")
 	if got := show(true, "judge-file:"+file); strings.Contains(got, "\u202e") || !strings.Contains(got, `name: mine # \u202e`) {
 		t.Errorf("a terminal gets %q", got)
 	}

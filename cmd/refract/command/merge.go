@@ -259,6 +259,13 @@ func (m *mergeRun) check() error {
 		return fmt.Errorf("%s of %d missing: %s; run them, and then merge", english.Count(n, "shard"), first.Of, strings.Join(names, ", "))
 	}
 	slices.SortStableFunc(m.parts, func(a, b readPart) int { return cmp.Compare(a.Shard, b.Shard) })
+	var inputs []dataset.Extent
+	for _, p := range m.parts {
+		inputs = append(inputs, p.Input)
+	}
+	if first.Of > 0 && !dataset.Whole(inputs) {
+		return errors.New("the parts are not of one input: the dataset was changed between the shards; remove them, and run all again")
+	}
 	return nil
 }
 

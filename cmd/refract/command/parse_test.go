@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
@@ -106,9 +107,7 @@ func TestParseInstructScore(t *testing.T) {
 			t.Errorf("%s: Kendall %.5f and Pearson %.5f, want %v and %v", c.name, kendall, pearson, c.kendall, c.pearson)
 		}
 	}
-	if counts != want.counts {
-		t.Errorf("%d reports whose count is another, want %d", counts, want.counts)
-	}
+	assert.Equal(t, want.counts, counts)
 }
 
 // All released TIGERScore answers can be read, with or without the prompt

@@ -23,7 +23,7 @@ import (
 )
 
 // partForm names the form of the line that ends a part, and its version.
-const partForm = "part 1"
+const partForm = "part 2"
 
 // part is the line that ends a part of a run. It says which part of what the lines before
 // it are: segments of expand, or rows or cells of score. Scores of systems have no such
@@ -35,8 +35,8 @@ type part struct {
 	Per      string              `json:"per,omitempty"`   // of score: system, segment or cell
 	Shard    int                 `json:"shard,omitempty"` // from 1; 0 for a part of a pipe
 	Of       int                 `json:"of,omitempty"`
-	Input    string              `json:"input,omitempty"` // SHA-256 of the whole input
-	Settings map[string][]string `json:"settings"`        // everything that changes results, by flag
+	Input    dataset.Extent      `json:"input,omitzero"`
+	Settings map[string][]string `json:"settings"` // everything that changes results, by flag
 	Metrics  json.RawMessage     `json:"metrics,omitempty"`
 	Segments int                 `json:"segments"`
 	IDs      string              `json:"ids"`             // SHA-256 of their ids
@@ -64,7 +64,7 @@ func (p *part) differences(o *part) []string {
 	differ("the command", p.Command, o.Command)
 	differ("--per", p.Per, o.Per)
 	differ("the number of shards", fmt.Sprint(p.Of), fmt.Sprint(o.Of))
-	if p.Input != o.Input {
+	if p.Input.Differs(o.Input) {
 		out = append(out, "the input is different")
 	}
 	given := func(values []string) string { return cmp.Or(strings.Join(values, " "), "not given") }

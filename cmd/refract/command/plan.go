@@ -20,6 +20,7 @@ type planRun struct {
 	judging *judging
 	file    string         // that the plan is from; "" where flags make it
 	gather  *audit.Reports // what judges say; nil before the first segment
+	spans   *audit.Spans   // compares their errors with people's; may be nil
 	// also is called with every scored segment; may be nil.
 	also func(dataset string, eng *refract.Engine, s *refract.SegmentScores) error
 }
@@ -78,6 +79,7 @@ func (j *judgeFlags) planOf(e *env, path string) (*planRun, error) {
 func (r *planRun) scored(dataset string, eng *refract.Engine, s *refract.SegmentScores) error {
 	if r.gather == nil {
 		r.gather = audit.NewReports(eng.Metrics())
+		r.gather.Spans = r.spans
 	}
 	if err := r.gather.Add(s, nil); err != nil || r.also == nil {
 		return err

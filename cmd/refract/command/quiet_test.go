@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -38,9 +39,7 @@ func TestBytesAfterABodyAreNotShown(t *testing.T) {
 		"--base-url", "http://"+l.Addr().String()+"/v1", "--cache", filepath.Join(dir, "cache"), "-o", filepath.Join(dir, "out.jsonl"))
 	cmd.Env = append(os.Environ(), "OPENAI_API_KEY="+key)
 	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Errorf("%v", err)
-	}
+	assert.NoError(t, err)
 	for _, hidden := range []string{key, "Unsolicited", "HTTP channel", "echoed"} {
 		if strings.Contains(string(out), hidden) {
 			t.Errorf("%q is shown:\n%s", hidden, out)

@@ -68,6 +68,13 @@ func (r *reportRun) run(ctx context.Context, e *env, flags *pflag.FlagSet, args 
 	if len(run.Datasets) > 1 {
 		rep.Shown = shown.Name
 	}
+	ratings, err := dataset.ReadMQM(run.Plan.Path(shown.Spec), nil) // the dataset reports the warnings
+	if err != nil {
+		return err
+	}
+	if len(ratings) > 0 && len(run.Datasets) == 1 {
+		run.spans = audit.NewSpans(ratings)
+	}
 	run.EveryCell = true // the page shows every cell
 	run.Options.Scope = refract.Auto
 	run.also = func(dataset string, eng *refract.Engine, s *refract.SegmentScores) error {
@@ -92,12 +99,15 @@ func (r *reportRun) run(ctx context.Context, e *env, flags *pflag.FlagSet, args 
 		}
 		if run.gather != nil && len(run.gather.Metrics()) > 0 {
 			rep.More = append(rep.More, audit.TrustTable(&run.gather.Trust, ""))
+			if run.spans != nil {
+				t, err := run.spans.Table(ctx, run.Bootstrap)
+				if err != nil {
+					return err
+				}
+				rep.More = append(rep.More, t)
+			}
 		}
 		if rep.Held != nil {
-			ratings, err := dataset.ReadMQM(run.Plan.Path(shown.Spec), nil) // the dataset has reported the warnings
-			if err != nil {
-				return err
-			}
 			rep.Held.Rated(ratings)
 		}
 		return page.Write(ctx, out, rep.Document(ctx))

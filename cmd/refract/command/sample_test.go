@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -129,8 +130,6 @@ func TestSampleResult(t *testing.T) {
 		{bleu, ranks(1, 1, 2, 2, 3, 3), "With eleven references, the judgements' order of systems holds in 3 of 3 pairs by BLEU (3 with one); a, judged best, is number 1 by BLEU (1 with one): more references changed nothing here."},
 		{both, ranks(3, 1, 1, 3, 2, 2, 2, 2, 1, 3, 3, 1), "With eleven references, the judgements' order of systems holds in 3 of 3 pairs by BLEU (0 with one) and in 0 of 3 pairs by chrF (3 with one); a, judged best, is number 1 by BLEU (3 with one) and 3 by chrF (1 with one): more references helped one metric here, and harmed another."},
 	} {
-		if got := sampleResult(&experiment.Ranking{Settings: c.settings, Systems: c.systems}); got != c.want {
-			t.Errorf("got  %s\nwant %s", got, c.want)
-		}
+		assert.Equal(t, c.want, sampleResult(&experiment.Ranking{Settings: c.settings, Systems: c.systems}))
 	}
 }

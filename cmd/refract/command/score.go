@@ -286,10 +286,11 @@ func (p *scorePlan) identify(ctx context.Context) (*refract.Identity, error) {
 	if p.per == "system" && (part == nil || part.Shard != 1) {
 		return refract.NewIdentity(), nil
 	}
-	id, err := dataset.Identify(ctx, p.whole)
-	if part != nil {
-		part.Set = id
+	if part == nil {
+		return dataset.Identify(ctx, p.whole)
 	}
+	id, err := dataset.IdentifyParts(ctx, p.whole)
+	part.Set = id
 	return id, err
 }
 

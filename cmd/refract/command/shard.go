@@ -196,6 +196,9 @@ func (s *shardFlag) done(ctx context.Context, e *env, path string) (bool, error)
 	if there.Shard != s.part.Shard {
 		diff = append(diff, fmt.Sprintf("it is shard %d", there.Shard))
 	}
+	if len(diff) == 0 && there.Input != s.part.Input {
+		diff = append(diff, "the input is different")
+	}
 	if len(diff) > 0 {
 		return false, fmt.Errorf("%s is the shard of another run: %s; remove it, or name another -o", path, strings.Join(diff, "; "))
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
@@ -69,9 +70,7 @@ curves: [{by: order, counts: [0, 1], aggregators: [max]}]
 // which stay whole to be copied.
 func narrow(t *testing.T, args []string, out string) {
 	t.Helper()
-	if !strings.Contains(out, "───") {
-		t.Errorf("refract %s shows no table:\n%s", strings.Join(args, " "), out)
-	}
+	assert.Contains(t, out, "───", "refract %s shows no table", strings.Join(args, " "))
 	for line := range strings.Lines(out) {
 		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > report.TableWidth && !strings.Contains(line, "|version:") {
 			t.Errorf("refract %s: %d characters: %s", strings.Join(args, " "), n, line)

@@ -3,6 +3,8 @@ package plant_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract/diversify/internal/plant"
 )
 
@@ -32,9 +34,7 @@ func TestChange(t *testing.T) {
 		{"dropped", "He bought milk, bread and butter.", ""},
 		{"dropped", "", ""}, {"name", " ", ""}, {"number", "", ""}, {"role", "the", ""}, {"dropped", ", .", ""}, {"dropped", "one two three, ", ""},
 	} {
-		if got := plant.Change(c.text, c.kind, nil); got != c.want {
-			t.Errorf("%s of %q: %q, want %q", c.kind, c.text, got, c.want)
-		}
+		assert.Equal(t, c.want, plant.Change(c.text, c.kind, nil), "%s of %q", c.kind, c.text)
 	}
 }
 
@@ -46,9 +46,7 @@ func TestChangeTakesFromOtherSegments(t *testing.T) {
 		{"number", "It cost 12 euros in 2019.", "It cost 12 euros in 1984."},
 		{"number", "There are 35 ways to get there.", "There are 55 ways to get there."},
 	} {
-		if got := plant.Change(c.text, c.kind, others); got != c.want {
-			t.Errorf("%s of %q: %q, want %q", c.kind, c.text, got, c.want)
-		}
+		assert.Equal(t, c.want, plant.Change(c.text, c.kind, others), "%s of %q", c.kind, c.text)
 	}
 }
 

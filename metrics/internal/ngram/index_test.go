@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -66,9 +67,7 @@ func TestMatchesEqualPlainCounting(t *testing.T) {
 			for h := range hyps {
 				hyp := counts(hyps[h], n)
 				for r := range refs {
-					if got, want := x.Matches(h, r)[n-1], clipped(hyp, of[r]); got != want {
-						t.Fatalf("hyp %d ref %d order %d: %d matches, want %d", h, r, n, got, want)
-					}
+					require.Equal(t, clipped(hyp, of[r]), x.Matches(h, r)[n-1], "hyp %d ref %d order %d", h, r, n)
 				}
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -19,9 +20,7 @@ func TestInternerEqualsMap(t *testing.T) {
 				id = uint32(len(want))
 				want[tok] = id
 			}
-			if got := in.ID([]byte(tok)); got != id {
-				t.Fatalf("ID(%q) = %d, want %d", tok, got, id)
-			}
+			require.Equal(t, id, in.ID([]byte(tok)), "ID(%q)", tok)
 		}
 	})
 }

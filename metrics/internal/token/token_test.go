@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/metricstest"
@@ -85,15 +86,11 @@ func TestSplit(t *testing.T) {
 		{"none", "a\u00a0b \u3000c\x1cd", "a b c d"},
 		{"char", "a\u00a0b\x1c", "a b"},
 	} {
-		if got := strings.Join(split(c.tokenizer, c.in), " "); got != c.want {
-			t.Errorf("%s of %q = %q, want %q", c.tokenizer, c.in, got, c.want)
-		}
+		assert.Equal(t, c.want, strings.Join(split(c.tokenizer, c.in), " "), "%s of %q", c.tokenizer, c.in)
 	}
 	for _, name := range Names() {
 		for _, empty := range []string{"", "   ", "\n", "\u3000"} {
-			if got := split(name, empty); len(got) != 0 {
-				t.Errorf("%s of %q = %q", name, empty, got)
-			}
+			assert.Len(t, split(name, empty), 0, "%s of %q", name, empty)
 		}
 	}
 }

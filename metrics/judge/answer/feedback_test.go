@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/answer"
@@ -48,9 +49,7 @@ func TestReadPhrases(t *testing.T) {
 		`["a", "b", "c"]`, `["a", "b", "c", "d"]`, `[["a", "b"], "c"]`, `{"incorrect": "a", "correct": "b"}`, `true`, `"[a, b"`,
 	} {
 		f, err := answer.ReadFeedback(`{"Err1": {"Q1": "a", "Q2": `+q2+`, "Q3": "None", "Q4": "minor-error", "Q5": "Yes", "Q6": "Yes"}}`, 1, standing)
-		if err == nil || err.Error() != malformed {
-			t.Errorf("%s: %+v, %v", q2, f, err)
-		}
+		assert.EqualError(t, err, malformed, "%s: %+v", q2, f)
 	}
 	for q4, want := range map[string]string{
 		"minor-error": "minor", "Minor": "minor", "**major_error**": "major", "No error": "no", "no-error, as both mean the same": "no",
@@ -104,9 +103,7 @@ func TestReadFeedback(t *testing.T) {
 	} {
 		got, err := answer.ReadFeedback(test.text, test.n, standing)
 		if test.err != "" {
-			if err == nil || err.Error() != test.err {
-				t.Errorf("%s: %v, %v", test.name, got, err)
-			}
+			assert.EqualError(t, err, test.err, "%s: %v", test.name, got)
 			continue
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {

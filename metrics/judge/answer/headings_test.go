@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/answer"
 )
@@ -97,14 +99,11 @@ func TestWeightExceptions(t *testing.T) {
 	spec := answer.Spec{Kind: answer.Errors, Form: answer.MQM, Except: []analysis.Exception{{Severity: analysis.Minor, Aspect: "punctuation", Weight: 0.1}}}
 	r := parser(t, spec).Parse(`{"errors": [{"span": ",", "category": "Fluency/Punctuation", "severity": "minor", "explanation": ""},
 		{"span": ".", "category": "fluency/punctuation", "severity": "major", "explanation": ""}, {"span": "a", "category": "other", "severity": "minor", "explanation": ""}]}`)
-	if *r.Score != -6.1 {
-		t.Errorf("%v", *r.Score)
-	}
+	assert.Equal(t, -6.1, *r.Score)
 	if r.Check(analysis.Texts{}, spec.Rules()); len(r.Problems) > 0 {
 		t.Errorf("%+v", r.Problems)
 	}
 	spec.Except[0].Severity = "neutral"
-	if _, err := answer.New(spec); err == nil || !strings.Contains(err.Error(), "except of kind errors") {
-		t.Error(err)
-	}
+	_, err := answer.New(spec)
+	assert.ErrorContains(t, err, "except of kind errors")
 }

@@ -14,7 +14,8 @@ import (
 
 // Reports collects the reports that metrics give with their scores in a run.
 type Reports struct {
-	Trust   Trust // counts over all reports
+	Trust   Trust  // counts over all reports
+	Spans   *Spans // compares them with people's; may be nil
 	metrics []metrics.Metric
 	at      []int // their indexes in the engine
 }
@@ -45,6 +46,11 @@ func (r *Reports) Add(s *refract.SegmentScores, records io.Writer) error {
 			}
 			at := Place{ID: s.Segment.ID, System: s.Segment.Hypotheses[h].System, Metric: info.Name, Reference: reference}
 			r.Trust.Add(at.Metric, at.System, rep)
+			if r.Spans != nil {
+				if err := r.Spans.Add(&at, rep); err != nil {
+					return err
+				}
+			}
 			if records == nil {
 				return nil
 			}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -42,9 +43,7 @@ func TestFailures(t *testing.T) {
 		require.NoError(t, err)
 		it := &Item{Hypothesis: feedbackOutput, Reference: "Advantageous private enterprises entered the base.", Errors: report().Errors, report: report()}
 		got := it.alignment(f)
-		if want := float64(8-test.wrong) / 8; got != want {
-			t.Errorf("%s: %v, want %v", test.name, got, want)
-		}
+		assert.Equal(t, float64(8-test.wrong)/8, got, test.name)
 	}
 }
 
@@ -59,9 +58,7 @@ func TestFeedbackPrompt(t *testing.T) {
 		"If an error can be fixed by reading the rest of the output context it is a minor-error.",
 		"\nA7: Yes/No, number\n\nThe output format will be in JSON\n{Err1: {Q1: A1, Q2: A2, Q3: A3, Q4: A4, Q5: A5, Q6: A6}, Q7: A7}",
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
-		}
+		assert.Contains(t, got, want)
 	}
 	got, err = recipe.Prompt(stepNoErrors, nil, questions(it))
 	if want := "Reference: R.\n\nOutput: O.\n\nCompared to the reference, does the output contain any error? (Answer in Yes/No)"; got != want {

@@ -3,6 +3,7 @@ package build
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -27,9 +28,7 @@ func TestRefusal(t *testing.T) {
 		"Leider kann ich morgen nicht kommen.", "Als Kind war ich oft dort.", "К сожалению, я не могу приехать завтра.", "Lo siento mucho por tu perro.", "我不能去。", "No errors. The output is fine.",
 		"There is an error: the output says that it cannot help.", "Paraphrase correct translation: I cannot assist with this.",
 	} {
-		if why := refusal(text); why != "" {
-			t.Errorf("%s: %s", text, why)
-		}
+		assert.Empty(t, refusal(text), text)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
@@ -173,9 +174,7 @@ func TestClaim(t *testing.T) {
 	}
 	elsewhere := []string{"With BLEU, only one setting was scored, so nothing is compared", "chrF max is best over 3 tasks", "system-b is first under 3 of 4 settings", "With BLEU, there are too few segments to tell the settings apart"}
 	for claim := range told {
-		if !slices.Contains(elsewhere, claim) {
-			t.Errorf("docs/how-to/report.md shows a claim that no case has: %q", claim)
-		}
+		assert.Contains(t, elsewhere, claim, "docs/how-to/report.md shows a claim that no case has")
 	}
 }
 
@@ -184,13 +183,9 @@ func TestClaim(t *testing.T) {
 func TestClaimWithoutDifferences(t *testing.T) {
 	row := experiment.Row{Setting: experiment.SettingName{Metric: "chrf", Aggregator: "single"}}
 	res := &experiment.Result{Datasets: []experiment.DatasetInfo{{Name: "set"}}, Rows: []experiment.Row{row, row}}
-	if got, want := conclusions.Of(res).Claim().Text, "With chrF, only one setting was scored, so nothing is compared"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	assert.Equal(t, "With chrF, only one setting was scored, so nothing is compared", conclusions.Of(res).Claim().Text)
 	res.Same = []experiment.Same{{Setting: row.Setting}}
-	if got, want := conclusions.Of(res).Claim().Text, "With chrF, all settings give the same scores"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	assert.Equal(t, "With chrF, all settings give the same scores", conclusions.Of(res).Claim().Text)
 }
 
 // The evidence is two sentences: the effect, and the data.
@@ -239,9 +234,7 @@ func TestClaimOverTasks(t *testing.T) {
 		}
 	}
 	res.Standings, res.Statistics, res.Differences = nil, []string{"kendall"}, []experiment.Difference{compared("bleu", "max", "kendall", 0.048)}
-	if got, want := conclusions.Of(res).Claim().Text, "With BLEU, use the maximum over 11 references, on a subset"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	assert.Equal(t, "With BLEU, use the maximum over 11 references, on a subset", conclusions.Of(res).Claim().Text)
 }
 
 // There is a forest for each dataset.
@@ -281,8 +274,6 @@ func TestForest(t *testing.T) {
 		t.Errorf("notes %q", f.Notes)
 	}
 	for i := range res.Differences {
-		if leads := conclusions.Of(res).Leads(&res.Differences[i]); leads != (i < 2) {
-			t.Errorf("difference %d leads: %v", i, leads)
-		}
+		assert.Equal(t, i < 2, conclusions.Of(res).Leads(&res.Differences[i]), "difference %d leads", i)
 	}
 }

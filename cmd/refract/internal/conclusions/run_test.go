@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
@@ -84,9 +85,7 @@ func TestTables(t *testing.T) {
 			}
 		}
 		for _, f := range report.Formats() {
-			if err := table.Write(io.Discard, f, true); err != nil {
-				t.Errorf("table %s as %s: %v", name, f, err)
-			}
+			assert.NoError(t, table.Write(io.Discard, f, true), "table %s as %s", name, f)
 		}
 	}
 	if len(res.Figures()) == 0 {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/cmd/refract/internal/page"
@@ -117,9 +119,7 @@ func TestJudgesInExplorer(t *testing.T) {
 	if !strings.Contains(notes, "error 2: location") || !strings.Contains(notes, "role-token") {
 		t.Errorf("notes %q", notes)
 	}
-	if len(segments[0].Outputs[1].Reports) != 0 {
-		t.Error("a missing output is reported on")
-	}
+	assert.Len(t, segments[0].Outputs[1].Reports, 0, "a missing output is reported on")
 	if r := segments[1].Outputs[1].Reports[0]; r.Outcome != "unparseable" || !math.IsNaN(float64(r.Score)) || !reflect.DeepEqual(r.Notes, []string{"no number in the answer"}) {
 		t.Errorf("report %+v", r)
 	}
@@ -136,7 +136,5 @@ func TestExplorerEndsWithContext(t *testing.T) {
 		}
 		cancel()
 	}
-	if n != 2 {
-		t.Errorf("%d steps", n)
-	}
+	assert.Equal(t, 2, n)
 }

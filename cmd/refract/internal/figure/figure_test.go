@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -70,9 +71,7 @@ func TestDrawSVG(t *testing.T) {
 			}
 		}
 		for _, want := range []string{"bleu, max <&>", "all prompts", "random", "pearson", "a long name of a system", `systems \u202e`} {
-			if !strings.Contains(text.String(), want) {
-				t.Errorf("the picture lacks the text %q", want)
-			}
+			assert.Contains(t, text.String(), want, "the picture lacks the text")
 		}
 		if strings.Contains(text.String(), "none") {
 			t.Error("a series without points is in the legend")
@@ -123,13 +122,9 @@ func TestDrawAny(t *testing.T) {
 var text = regexp.MustCompile(`>[^<]*</text>`)
 
 func TestDrawErrors(t *testing.T) {
-	if err := figure.Draw(io.Discard, figure.Style{}, &figure.Bars{}); err != nil {
-		t.Errorf("no bars: %v", err)
-	}
+	assert.NoError(t, figure.Draw(io.Discard, figure.Style{}, &figure.Bars{}), "no bars")
 	broken := errors.New("full")
-	if err := figure.Draw(writer{broken}, figure.Style{}, panels()...); !errors.Is(err, broken) {
-		t.Errorf("error %v, want %v", err, broken)
-	}
+	assert.ErrorIs(t, figure.Draw(writer{broken}, figure.Style{}, panels()...), broken)
 }
 
 type writer struct{ err error }
@@ -153,9 +148,7 @@ func TestShareY(t *testing.T) {
 	figure.ShareY(low, high)
 	for _, l := range []*figure.Lines{low, high} {
 		for _, want := range []string{">0<", ">100<"} {
-			if !strings.Contains(drawn(l), want) {
-				t.Errorf("the axis lacks %s", want)
-			}
+			assert.Contains(t, drawn(l), want, "the axis lacks")
 		}
 	}
 }
@@ -167,9 +160,7 @@ func TestWholeTicks(t *testing.T) {
 		err := figure.Draw(&b, figure.Style{}, &figure.Lines{WholeX: true, Series: []figure.Series{{Points: []figure.Point{{X: 1, Y: 0.1}, {X: most, Y: 0.2}}}}})
 		require.NoError(t, err)
 		for _, label := range want {
-			if !strings.Contains(b.String(), label) {
-				t.Errorf("the axis to %v lacks %s", most, label)
-			}
+			assert.Contains(t, b.String(), label, "the axis to %v lacks", most)
 		}
 		if strings.Contains(b.String(), ">7<") {
 			t.Errorf("the axis to %v has a number that is not round", most)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -191,9 +192,7 @@ func TestAnyTextKeepsItsRunes(t *testing.T) {
 		if !sameText(got[0].Outputs[0].Text, text(s)) {
 			r.Errorf("%q is stored as %q", s, *got[0].Outputs[0].Text)
 		}
-		if n := len([]rune(*got[0].Outputs[0].Text)); n != len([]rune(s)) {
-			r.Errorf("%q of %d runes is stored with %d", s, len([]rune(s)), n)
-		}
+		assert.Equal(r, len([]rune(s)), len([]rune(*got[0].Outputs[0].Text)), s)
 	})
 }
 
@@ -204,7 +203,5 @@ func TestSpans(t *testing.T) {
 		e.Segments = one(s)
 	}
 	o := storedSegments(t, written(t, &page.Document{Title: "x", Explorer: e}))[0].Outputs[0]
-	if got := fmt.Sprint(o.Reports[0].Errors); got != "[{[2 4]}]" {
-		t.Errorf("stored as %s", got)
-	}
+	assert.Equal(t, "[{[2 4]}]", fmt.Sprint(o.Reports[0].Errors), "stored as")
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
@@ -72,9 +73,7 @@ func TestPolicyAllowsOnlyOwnScriptAndStyle(t *testing.T) {
 	}
 	want := "default-src 'none'; script-src " + hash(scripts[0]) + "; style-src " + hash(styles[0]) +
 		"; img-src data:; base-uri 'none'; form-action 'none'"
-	if got := html.UnescapeString(metas[0]); got != want {
-		t.Errorf("policy\n%s\nwant\n%s", got, want)
-	}
+	assert.Equal(t, want, html.UnescapeString(metas[0]), "policy")
 	if before, _, _ := bytes.Cut(b, []byte("<meta http-equiv")); bytes.Contains(before, []byte("<script")) || bytes.Contains(before, []byte("<style")) {
 		t.Error("something stands before the policy")
 	}
@@ -139,9 +138,7 @@ func FuzzMarkup(f *testing.F) {
 		if s == "" { // for which headings and notes are left out
 			return
 		}
-		if got := skeleton(written(t, textDocument(s))); got != want {
-			t.Errorf("the text %q changes the markup to\n%s", s, got)
-		}
+		assert.Equal(t, want, skeleton(written(t, textDocument(s))), "the text %q changes the markup to", s)
 	})
 }
 
@@ -167,9 +164,7 @@ func TestStaticPart(t *testing.T) {
 		`8 of 11 are enough: −0.001 [−0.002, 0.000] against all`,
 		`<button type="button" class="term">Kendall’s τ<span class="unseen">: How often`,
 	} {
-		if !strings.Contains(b, want) {
-			t.Errorf("the page lacks %s", want)
-		}
+		assert.Contains(t, b, want, "the page lacks")
 	}
 	if strings.Contains(b, "nrefs:10|case:mixed<") {
 		t.Error("a hidden column is shown")
@@ -210,12 +205,8 @@ func TestWriteStopsWithContext(t *testing.T) {
 	}
 	broken := errors.New("line 7: cut off")
 	e.Segments = func(yield func(*page.Segment, error) bool) { yield(nil, broken) }
-	if err := page.Write(context.Background(), new(bytes.Buffer), &page.Document{Title: "x", Explorer: e}); !errors.Is(err, broken) {
-		t.Errorf("error %v, want %v", err, broken)
-	}
-	if err := page.Write(context.Background(), full{}, demoDocument(t, demoExplorer(50))); !errors.Is(err, errFull) {
-		t.Errorf("error %v, want %v", err, errFull)
-	}
+	assert.ErrorIs(t, page.Write(context.Background(), new(bytes.Buffer), &page.Document{Title: "x", Explorer: e}), broken)
+	assert.ErrorIs(t, page.Write(context.Background(), full{}, demoDocument(t, demoExplorer(50))), errFull)
 }
 
 var errFull = errors.New("the disk is full")

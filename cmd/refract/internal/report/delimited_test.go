@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	intext "github.com/refract-eval/refract/internal/text"
@@ -54,16 +56,12 @@ func TestCSVRoundTrip(t *testing.T) {
 		w := NewWriter(&out, CSV, columns, Options{})
 		writeAll(t, w, rows)
 		records, err := csv.NewReader(&out).ReadAll()
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
+		require.NoError(t, err)
 		if len(records) != len(rows)+1 {
 			t.Fatalf("%d records for %d rows and a header", len(records), len(rows))
 		}
 		for i, c := range columns {
-			if records[0][i] != c.Name {
-				t.Fatalf("header %q, want %q", records[0][i], c.Name)
-			}
+			require.Equal(t, c.Name, records[0][i], "header")
 			for r, row := range rows {
 				if field := records[r+1][i]; row[i].present {
 					// encoding/csv makes LF of a quoted CRLF.
@@ -92,9 +90,7 @@ func TestTSVRoundTrip(t *testing.T) {
 		}
 		for r, row := range rows {
 			fields := strings.Split(lines[r+1], "\t")
-			if len(fields) != len(columns) {
-				t.Fatalf("%q has %d fields for %d columns", lines[r+1], len(fields), len(columns))
-			}
+			require.Len(t, fields, len(columns), lines[r+1])
 			for i, v := range row {
 				null := fields[i] == `\N` || fields[i] == "" && columns[i].Kind != KindString
 				if null == v.present {
@@ -133,9 +129,7 @@ func TestDelimitedMissing(t *testing.T) {
 				w := NewWriter(&out, format, tt.columns, Options{})
 				writeAll(t, w, [][]Value{tt.row})
 				_, got, _ := strings.Cut(out.String(), "\n")
-				if got != want+"\n" {
-					t.Errorf("%s: got %q, want %q", format, got, want+"\n")
-				}
+				assert.Equal(t, want+"\n", got, format)
 			}
 		})
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
 
@@ -12,9 +14,7 @@ func TestDisplay(t *testing.T) {
 		"chrf": "chrF", "chrf++": "chrF++", "bleu max all": "BLEU max all", "bleu:tokenize=intl": "BLEU:tokenize=intl", "rouge-l": "ROUGE-L",
 		"kendall by segment": "Kendall’s τ by segment", "accuracy": "pairwise accuracy", "my-metric": "my-metric", "": "",
 	} {
-		if got := report.Display(name); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
+		assert.Equal(t, want, report.Display(name), name)
 	}
 }
 
@@ -22,9 +22,7 @@ func TestTrueMinus(t *testing.T) {
 	for s, want := range map[string]string{
 		"-0.041 [-0.060, -0.025]": "−0.041 [−0.060, −0.025]", "p-value of GPT-4, 3-5 (-1)": "p-value of GPT-4, 3-5 (−1)", "-": "-", "> -0.001": "> −0.001",
 	} {
-		if got := report.TrueMinus(s); got != want {
-			t.Errorf("%q: %q, want %q", s, got, want)
-		}
+		assert.Equal(t, want, report.TrueMinus(s), s)
 	}
 }
 

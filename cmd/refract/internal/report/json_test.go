@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/text"
@@ -86,7 +87,5 @@ func TestJSONKeys(t *testing.T) {
 	var out bytes.Buffer
 	w := NewWriter(&out, JSONLines, []Column{{Name: `z"`}, {Name: "a\n"}, {Name: "ü"}}, Options{})
 	writeAll(t, w, [][]Value{{String("1"), String("<&>"), Null()}})
-	if want := `{"z\"":"1","a\n":"<&>","ü":null}` + "\n"; out.String() != want {
-		t.Errorf("got %s, want %s", out.String(), want)
-	}
+	assert.Equal(t, `{"z\"":"1","a\n":"<&>","ü":null}`+"\n", out.String())
 }

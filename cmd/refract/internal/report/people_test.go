@@ -8,6 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/text"
@@ -59,9 +61,7 @@ func TestVisible(t *testing.T) {
 		{"\u06dd", "\u06dd"}, // a format character that is drawn
 	}
 	for _, tt := range tests {
-		if got := Visible(tt.in); got != tt.want {
-			t.Errorf("Visible(%q) = %q, want %q", tt.in, got, tt.want)
-		}
+		assert.Equal(t, tt.want, Visible(tt.in), "Visible(%q)", tt.in)
 	}
 }
 
@@ -74,9 +74,7 @@ func TestMarkdownEscaping(t *testing.T) {
 		out := renderPeople(t, Markdown, []Column{{Name: "a"}, {Name: "b"}}, Options{}, [][]Value{{String(text), String("end")}})
 		line := strings.Split(out, "\n")[2]
 		cell, ok := strings.CutPrefix(strings.TrimSuffix(line, " | end |"), "| ")
-		if !ok {
-			t.Fatalf("row %q", line)
-		}
+		require.True(t, ok, "row %q", line)
 		var plain strings.Builder
 		for i := 0; i < len(cell); i++ {
 			switch c := cell[i]; {
@@ -89,9 +87,7 @@ func TestMarkdownEscaping(t *testing.T) {
 				plain.WriteByte(c)
 			}
 		}
-		if got := entities.Replace(plain.String()); got != Visible(text) {
-			t.Fatalf("%q came back as %q, want %q", cell, got, Visible(text))
-		}
+		require.Equal(t, Visible(text), entities.Replace(plain.String()), "%q came back as", cell)
 	})
 }
 
@@ -127,9 +123,7 @@ func TestLaTeXEscaping(t *testing.T) {
 		if depth != 0 || strings.HasPrefix(cell, "[") || strings.HasPrefix(cell, "*") {
 			t.Fatalf("cell %q", cell)
 		}
-		if got := commands.Replace(cell); got != Visible(text) {
-			t.Fatalf("%q came back as %q, want %q", cell, got, Visible(text))
-		}
+		require.Equal(t, Visible(text), commands.Replace(cell), "%q came back as", cell)
 	})
 }
 
@@ -151,9 +145,7 @@ func TestTableLayout(t *testing.T) {
 		"two",
 		"",
 	}, "\n")
-	if out != want {
-		t.Errorf("got:\n%s\nwant:\n%s", out, want)
-	}
+	assert.Equal(t, want, out)
 }
 
 // A table that is too wide for a terminal moves constant columns to a note, wraps texts,
@@ -181,18 +173,14 @@ func TestTableFits(t *testing.T) {
 			}
 		}
 		for _, s := range tt.has {
-			if !strings.Contains(out, s) {
-				t.Errorf("%s: no %q in\n%s", tt.name, s, out)
-			}
+			assert.Contains(t, out, s, tt.name)
 		}
 		for _, s := range tt.not {
 			if strings.Contains(out, s) {
 				t.Errorf("%s: %q in\n%s", tt.name, s, out)
 			}
 		}
-		if got := strings.Count(out, "word"); got != tt.words+1 {
-			t.Errorf("%s: %d words, want %d", tt.name, got, tt.words+1)
-		}
+		assert.Equal(t, tt.words+1, strings.Count(out, "word"), tt.name)
 		wide := renderPeople(t, Table, columns, Options{Wide: true}, rows)
 		if !strings.Contains(wide, "signature") || !strings.Contains(wide, " mqm ") || strings.Contains(wide, "left out") {
 			t.Errorf("%s: wide:\n%s", tt.name, wide)

@@ -3,6 +3,8 @@ package report
 import (
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestProgressLines(t *testing.T) {
@@ -26,7 +28,5 @@ func TestProgressLines(t *testing.T) {
 a warning
 {"progress":"expand","done":7,"total":10,"unit":"variants","seconds":1.5,"counts":{"from cache":4},"notes":{"cost":"0.5","now":"rate limited"},"finished":true}
 `
-	if out.String() != want {
-		t.Errorf("got:\n%swant:\n%s", out, want)
-	}
+	assert.Equal(t, want, out.String())
 }

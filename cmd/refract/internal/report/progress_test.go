@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -44,9 +46,7 @@ a warning
 expand: 840/20,000 calls · 1 failed · 300 from cache · 2 retried · 45.00/s · in 12s
 afterwards
 `
-	if out.String() != want {
-		t.Errorf("got:\n%swant:\n%s", out, want)
-	}
+	assert.Equal(t, want, out.String())
 }
 
 // The rate covers only recent work, so that the time left follows a server that slows
@@ -69,9 +69,7 @@ func TestProgressPlainRate(t *testing.T) {
 		p.AddCached(s.cached)
 		c.advance(s.after)
 		p.Add(s.add)
-		if out.String() != s.want {
-			t.Errorf("got %q, want %q", out, s.want)
-		}
+		assert.Equal(t, s.want, out.String())
 	}
 }
 
@@ -94,9 +92,7 @@ func TestProgressWithoutTotalOrWork(t *testing.T) {
 
 	p, out, _ = newTestProgress(false, "expand", 3, "")
 	p.Finish()
-	if want := "expand: 0/3 · in 0s\n"; out.String() != want {
-		t.Errorf("nothing done: got %q, want %q", out, want)
-	}
+	assert.Equal(t, "expand: 0/3 · in 0s\n", out.String(), "nothing done")
 }
 
 // Brief work has no last line, unless it takes long.
@@ -107,9 +103,7 @@ func TestProgressBrief(t *testing.T) {
 		c.advance(after)
 		p.Add(5)
 		p.Finish()
-		if out.String() != want {
-			t.Errorf("%v: got %q, want %q", after, out, want)
-		}
+		assert.Equal(t, want, out.String(), after)
 	}
 }
 
@@ -134,9 +128,7 @@ func TestProgressTerminal(t *testing.T) {
 	p.Add(1)
 	p.AddCached(1)
 	p.Count("failed", 1)
-	if out.Len() != length {
-		t.Errorf("drawn again too soon: %q", out)
-	}
+	assert.Equal(t, length, out.Len(), "drawn again too soon: %q", out)
 	c.advance(redrawEvery)
 	p.Add(1)
 	line := "score: 3/10 cells · 1 failed · 1 from cache · 20.00/s · ETA 0s"
@@ -206,13 +198,9 @@ func TestProgressConcurrent(t *testing.T) {
 				t.Errorf("terminal %v: the last line is %q", terminal, last)
 			}
 			for _, line := range lines[:len(lines)-1] {
-				if line != "one" {
-					t.Errorf("terminal %v: %q is broken", terminal, line)
-				}
+				assert.Equal(t, "one", line, "terminal %v", terminal)
 			}
-			if len(lines) != 11 {
-				t.Errorf("terminal %v: %d lines, want 11", terminal, len(lines))
-			}
+			assert.Len(t, lines, 11, "terminal %v", terminal)
 		}
 	}
 }

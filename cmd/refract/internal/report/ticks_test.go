@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
@@ -15,13 +16,9 @@ func TestDecimals(t *testing.T) {
 		low, high float64
 		want      int
 	}{{0, 100, 1}, {20, 30, 2}, {-25, 0, 1}, {0, 1, 3}, {0.93, 0.96, 4}, {0.5, 0.5, 1}, {0, 1e-9, 6}, {0, math.Inf(1), 1}, {math.Inf(1), math.Inf(-1), 1}} {
-		if got := report.Decimals(c.low, c.high, 1); got != c.want {
-			t.Errorf("%v to %v: %d decimals, want %d", c.low, c.high, got, c.want)
-		}
+		assert.Equal(t, c.want, report.Decimals(c.low, c.high, 1), "%v to %v", c.low, c.high)
 	}
-	if got := report.Decimals(0, 100, 2); got != 2 {
-		t.Errorf("%d decimals, want 2 at least", got)
-	}
+	assert.Equal(t, 2, report.Decimals(0, 100, 2))
 }
 
 // Ticks are few, round, in order and within the range.

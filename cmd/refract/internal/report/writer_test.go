@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestParseFormat(t *testing.T) {
@@ -24,9 +26,7 @@ func TestParseFormat(t *testing.T) {
 		}
 		_, hint, _ := strings.Cut(err.Error(), "; did you mean ")
 		hint, _, _ = strings.Cut(hint, "?")
-		if hint != tt.hint {
-			t.Errorf("ParseFormat(%q): hint %q, want %q", tt.in, hint, tt.hint)
-		}
+		assert.Equal(t, tt.hint, hint, "ParseFormat(%q): hint", tt.in)
 	}
 }
 
@@ -54,9 +54,7 @@ func TestWriteErrors(t *testing.T) {
 					t.Errorf("Row: %v", err)
 				}
 			}
-			if err := w.Close(); !errors.Is(err, errFull) {
-				t.Errorf("Close: %v, want the cause %v", err, errFull)
-			}
+			assert.ErrorIs(t, w.Close(), errFull, "Close")
 		})
 	}
 }

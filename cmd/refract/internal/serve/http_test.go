@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // overHTTP starts a server with the token "sesame" and a loopback address as Host.
@@ -92,9 +94,8 @@ func TestManyConnections(t *testing.T) {
 		time.Sleep(headerTime + time.Second)
 		for _, c := range idle {
 			c.SetReadDeadline(time.Time{})
-			if _, err := io.ReadAll(c); err != nil {
-				t.Fatal(err)
-			}
+			_, err := io.ReadAll(c)
+			require.NoError(t, err)
 		}
 		stop()
 		<-done

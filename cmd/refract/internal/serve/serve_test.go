@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/semaphore"
 )
@@ -113,9 +114,7 @@ func TestInterrupted(t *testing.T) {
 	if lines.Scan(); lines.Text() != `{"id":7,"error":{"code":"cancelled","message":"the request was cancelled"}}` {
 		t.Error(lines.Text())
 	}
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, <-done, context.Canceled)
 }
 
 // No line is read while too many requests are unanswered.
@@ -138,9 +137,7 @@ func TestBackPressure(t *testing.T) {
 		stop()
 		<-done
 		in.Close()
-		if n := strings.Count(out.String(), `"code":"cancelled"`); n != MaxPending {
-			t.Errorf("%d requests were taken, and not %d", n, MaxPending)
-		}
+		assert.Equal(t, MaxPending, strings.Count(out.String(), `"code":"cancelled"`))
 	})
 }
 
@@ -173,9 +170,7 @@ func TestBackPressureOfBytes(t *testing.T) {
 				begun := time.Now()
 				stop()
 				<-done
-				if time.Since(begun) != lastWord {
-					t.Error("it ended after", time.Since(begun))
-				}
+				assert.Equal(t, lastWord, time.Since(begun), "it ended after")
 				conn.Close()
 			})
 		})
@@ -207,9 +202,7 @@ func TestExpect(t *testing.T) {
 		}
 		for n := range 3 {
 			synctest.Wait()
-			if begun != n+1 {
-				t.Errorf("%d requests are carried out, and not %d", begun, n+1)
-			}
+			assert.Equal(t, n+1, begun)
 			lines.Scan()
 		}
 		fmt.Fprintf(conn, `{"id":4,"method":"%d"}`+"\n", maxBytes+1)

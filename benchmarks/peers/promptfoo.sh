@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the recipe for promptfoo in docs/how-to/adapters.md with the real package, which needs npm (400 MB, five
+# Runs the recipe for promptfoo in docs/how-to/adapters.md with the real package, which needs npm (2 GB, five
 # minutes the first time, then half a minute). It is kept in $CI_CACHE, by default
 # ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci. .ci/run leaves it out.
 set -euo pipefail

@@ -18,7 +18,9 @@
 //
 // The reader mqm:, and table: with group=, hold the whole set, since its
 // rows have to be joined; these sets are small. Every other reader streams: it holds one
-// segment, and memory does not grow with the number of segments. There are three
+// segment, or a few chunks of 64 KiB for each core, and memory does not grow with the number
+// of segments. JSON Lines are cut by one goroutine and decoded on all cores. So are the rows of
+// Parquet and tables, but one goroutine unpacks pages and splits CSV. There are three
 // exceptions: about thirty bytes per id in JSON Lines and Parquet, to find repeated ids;
 // nine bytes per human score of an mt-metrics-eval folder; and what [WithReferences] says
 // about "div-ref:". Ids are compared by 64 bits of a hash: among a million different ids,

@@ -17,13 +17,13 @@ func (r *run) differences(ctx context.Context, d *data, pairs []pair, res *Resul
 			r.note("no p-values of %s: %v", st.Label(), err)
 		}
 	}
-	for _, pr := range pairs {
-		r.progress("%s: %s against %s", d.Name, pr.a.name, pr.b.name)
-	}
 	n := len(statistics)
 	out := make([]Difference, len(pairs)*n)
 	err := parallel(ctx, len(out), func(ctx context.Context, i int) error {
 		pr := pairs[i/n]
+		if i%n == 0 {
+			r.progress("%s: %s against %s", d.Name, pr.a.name, pr.b.name)
+		}
 		if err := r.difference(ctx, d, pr, statistics[i%n], &out[i]); err != nil {
 			return fmt.Errorf("%s against %s: %w", pr.a.name, pr.b.name, err)
 		}

@@ -75,7 +75,10 @@ func (r *run) warn(format string, args ...any) {
 
 func (r *run) progress(format string, args ...any) {
 	if r.Progress != nil {
-		r.Progress(fmt.Sprintf(format, args...))
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		m := strings.ReplaceAll(fmt.Sprintf(format, args...), " : ", ": ") // a dataset may have no name
+		r.Progress(strings.TrimPrefix(m, ": "))
 	}
 }
 
@@ -445,6 +448,9 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 	estimates, ties := make([]*estimate, len(settings)*n), make([]Number, len(settings)*n)
 	err := parallel(ctx, len(estimates), func(ctx context.Context, i int) (err error) {
 		s, st := settings[i/n], r.p.Statistics[i%n]
+		if i%n == 0 {
+			r.progress("%s: agreement of %s", d.Name, s.name)
+		}
 		if estimates[i], err = r.estimate(ctx, s.table, st, r.p.Bootstrap.Resamples); err == nil {
 			ties[i], err = s.table.ties(st)
 		}

@@ -21,8 +21,7 @@ scripts, data, work = sys.argv[1:]
 
 
 def score(*more):
-    return ["score", f"mtme:{data}/mt-metrics-eval-v2/wmt22/zh-en", "--reference", "all",
-            "-m", "chrf", "-m", "ter", "-a", "max", "--per", "segment", "-q", *more]
+    return ["score", f"jsonl:{work}/data.jsonl", "-m", "chrf", "-m", "ter", "-a", "max", "--per", "segment", "-q", *more]
 
 
 def expand(*more):
@@ -173,7 +172,24 @@ def kill_slurmd(cluster, *arrays):
     cluster.start(name)
 
 
+def lines(path):
+    with open(path, newline="\n") as f:
+        return [line.rstrip("\n") for line in f]
+
+
+def write_dataset():
+    """Writes JSON Lines, of which each shard reads its bytes."""
+    folder = f"{data}/mt-metrics-eval-v2/wmt22"
+    references = [lines(name) for name in sorted(glob.glob(f"{folder}/references/zh-en.ref*.txt"))]
+    outputs = {os.path.basename(name)[:-4]: lines(name) for name in sorted(glob.glob(f"{folder}/system-outputs/zh-en/*.txt"))}
+    with open(f"{work}/data.jsonl", "w") as to:
+        for i, texts in enumerate(zip(*references, strict=True)):
+            row = {"id": str(i + 1), "references": texts, "hypotheses": {name: texts[i] for name, texts in outputs.items()}}
+            to.write(json.dumps(row) + "\n")
+
+
 began = time.monotonic()
+write_dataset()
 with open(f"{data}/mt-metrics-eval-v2/wmt22/references/zh-en.refA.txt") as f, open(f"{work}/ref.txt", "w") as to:
     to.writelines(f"{i} {line}" for i, line in zip(range(SEGMENTS), f))  # all distinct
 os.chdir(work)

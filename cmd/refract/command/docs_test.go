@@ -29,8 +29,8 @@ const repository = "../../.."
 // The lines of a document run in order, in a folder of their own that holds what
 // 'refract demo -o' saves (a quarter of its segments, unless the output is checked),
 // and in data the real data, where it is present,
-// with a model server at OPENAI_BASE_URL. Lines with mtme: are left out where
-// the real data is not present.
+// with a model server at OPENAI_BASE_URL. Lines with mtme: or =data/ are left out
+// where the real data is not present.
 func TestDocuments(t *testing.T) {
 	atLength(t)
 	t.Parallel()
@@ -117,7 +117,7 @@ func prepareFolder(t *testing.T, whole bool) *folder {
 	}
 	must(os.Mkdir(filepath.Join(f.dir, "data"), 0o755))
 	var links []string
-	for _, pattern := range []string{"mt-metrics-eval-v2/wmt22", "div-ref/*.diversified"} {
+	for _, pattern := range []string{"mt-metrics-eval-v2/wmt22", "div-ref/*.diversified", "dialsummeval/*"} {
 		found, err := filepath.Glob(filepath.Join(dataFolder(t), pattern))
 		must(err)
 		links = append(links, found...)
@@ -219,7 +219,7 @@ func (f *folder) run(t *testing.T, l shellLine) {
 	case !l.execute:
 		checkCommandLine(t, shellWord.FindAllString(strings.TrimPrefix(line, "refract "), -1))
 		return
-	case strings.Contains(line, "mtme:") && !f.realData:
+	case (strings.Contains(line, "mtme:") || strings.Contains(line, "=data/")) && !f.realData:
 		t.Logf("left out, as there is no real data in %s: %s", dataFolder(t), l.text)
 		return
 	case line == "refract demo -o .":

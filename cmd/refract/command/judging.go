@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +62,9 @@ type judging struct {
 	closed   error // why it cannot be opened
 	prices   ask.Prices
 	spend    *ask.Budget
-	progress *report.Progress
+	progress *report.Progress       // of calls
+	working  *report.Progress       // of segments, where nothing is called; see work
+	counted  string                 // the metric whose segments it counts
 	clients  map[string]*llm.Client // by endpoint and server
 	vectors  []*vectors             // of metrics that compare them
 	refused  int                    // texts that got no vector, and rows without a score
@@ -153,6 +156,16 @@ func (j *judging) showProgress(label, unit string) *report.Progress {
 		return nil
 	}
 	return j.calls.watch(j.e.progress(label, unit))
+}
+
+// work returns the progress of the run's calls or, if there are none, of its segments, so that long
+// work is seen to go on.
+func (j *judging) work(label string) *report.Progress {
+	if j.progress == nil && j.working == nil && !j.silent {
+		j.working = j.e.progress(label, "segments").Brief()
+		j.working.Watch(func() string { return "" })
+	}
+	return cmp.Or(j.progress, j.working)
 }
 
 // neural is what metrics on servers need.
@@ -277,7 +290,13 @@ func (j *judging) scored(m metrics.Metric, segments int) {
 	defer j.mu.Unlock()
 	j.reached[m.Info().Name] += segments
 	switch m.(type) {
-	case metrics.Preparer, metrics.Foreseeing:
+	case metrics.Preparer:
+		p := j.work("score")
+		if j.counted = cmp.Or(j.counted, m.Info().Name); p != j.progress && j.counted == m.Info().Name {
+			p.Add(segments)
+		}
+		return
+	case metrics.Foreseeing:
 		return
 	}
 	if j.progress == nil {
@@ -323,6 +342,7 @@ func (j *judging) answered() {
 		return
 	}
 	j.progress.Finish()
+	j.working.Finish()
 	for _, v := range j.vectors {
 		v.progress.Finish()
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/audit"
+	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -66,9 +67,6 @@ func (j *judgeFlags) planOf(e *env, path string) (*planRun, error) {
 	if err := e.checkPaths(); err != nil {
 		return nil, err
 	}
-	if !e.quiet {
-		r.Progress = func(m string) { e.note("%s", m) }
-	}
 	r.Metric = func(ctx context.Context, spec string) (metrics.Metric, error) {
 		return r.judging.metric(ctx, from(spec))
 	}
@@ -99,6 +97,15 @@ func (r *planRun) show(ctx context.Context, show func(*experiment.Result) error)
 func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) error) error {
 	r.e.collectAt(100) // with a higher target most of the memory would be garbage
 	r.Options = r.judging.options(r.Options)
+	r.Progress = func(step string) {
+		r.judging.mu.Lock()
+		defer r.judging.mu.Unlock()
+		p, step := r.judging.work("compare"), redact.Message(step)
+		if r.file != "" {
+			p.Println(step)
+		}
+		p.Note("", step)
+	}
 	res, err := r.Run(ctx, r.Plan)
 	r.judging.answered()
 	var failed *refract.Incomplete // some metrics failed; the others went on

@@ -20,7 +20,8 @@ from .sets import Dataset, given, read
 def systems(dataset: Dataset, **flags: Flag) -> list[dict[str, Any]]:
     """Test which systems are better, as `refract systems` does; return a row for each system, or each pair.
 
-    Flags are metric, aggregate, test, table="pairs", baseline and others.
+    Flags are metric, aggregate, test, table="pairs", against and others. With human="NAME", rows are mean judgements
+    from the judged segments and the scores of all.
     """
     return _rows("systems", dataset, flags)
 

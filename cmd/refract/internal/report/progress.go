@@ -18,6 +18,7 @@ import (
 const (
 	redrawEvery = 100 * time.Millisecond // on a terminal
 	plainEvery  = 5 * time.Second        // elsewhere
+	aliveEvery  = 30 * time.Second       // elsewhere while nothing changes, if watched
 	between     = " · "                  // the parts of a line
 )
 
@@ -46,6 +47,7 @@ type Progress struct {
 	start, shown time.Time
 	rated        time.Time // when the rate's window began, and fresh at that time
 	ratedFresh   int
+	changed      bool // since a plain line
 	finished     bool
 	status       func() string // see Watch; may be nil
 }
@@ -125,7 +127,7 @@ func (p *Progress) Watch(status func() string) {
 	go func() {
 		for finished := false; !finished; {
 			time.Sleep(time.Second)
-			p.update(func() {})
+			p.update(nil)
 			p.mu.Lock()
 			finished = p.finished
 			p.mu.Unlock()
@@ -133,7 +135,7 @@ func (p *Progress) Watch(status func() string) {
 	}()
 }
 
-// update changes the counts, and shows them if it is time to.
+// update changes the counts, if at all, and shows them if it is time to.
 func (p *Progress) update(change func()) {
 	if p == nil {
 		return
@@ -143,7 +145,10 @@ func (p *Progress) update(change func()) {
 	if p.finished {
 		return
 	}
-	change()
+	if change != nil {
+		change()
+	}
+	p.changed = p.changed || change != nil || p.status() != ""
 	now := p.now()
 	switch since := now.Sub(p.shown); {
 	case p.lines:
@@ -156,9 +161,9 @@ func (p *Progress) update(change func()) {
 		if p.draw(now); now.Sub(p.rated) >= plainEvery {
 			p.rated, p.ratedFresh = now, p.fresh
 		}
-	case !p.terminal && since >= plainEvery:
+	case !p.terminal && (since >= plainEvery && p.changed || since >= aliveEvery):
 		fmt.Fprintln(p.w, p.line(p.fresh-p.ratedFresh, since, p.total-p.done))
-		p.shown, p.ratedFresh = now, p.fresh
+		p.shown, p.ratedFresh, p.changed = now, p.fresh, false
 	}
 }
 

@@ -95,6 +95,24 @@ func TestProgressWithoutTotalOrWork(t *testing.T) {
 	assert.Equal(t, "expand: 0/3 · in 0s\n", out.String(), "nothing done")
 }
 
+// Watched work shows every half minute that it goes on, and at once what a status says.
+func TestProgressAlive(t *testing.T) {
+	p, out, c := newTestProgress(false, "compare", 0, "")
+	status := ""
+	p.status = func() string { return status }
+	p.Note("", "chrf")
+	for range 70 {
+		c.advance(time.Second)
+		p.update(nil)
+	}
+	status = "waiting"
+	p.update(nil)
+	line := "compare: 0 · chrf\n"
+	if want := line + line + line + "compare: 0 · chrf · waiting\n"; out.String() != want {
+		t.Errorf("got:\n%swant:\n%s", out, want)
+	}
+}
+
 // Brief work has no last line, unless it takes long.
 func TestProgressBrief(t *testing.T) {
 	for after, want := range map[time.Duration]string{4 * time.Second: "", 6 * time.Second: "test: 5/5 · 0.83/s\ntest: 5/5 · 0.83/s · in 6s\n"} {

@@ -34,9 +34,9 @@ type failure struct {
 	causes  []error
 }
 
-func (e *failure) Error() string    { return e.message }
-func (e *failure) GoString() string { return e.message }
-func (e *failure) Unwrap() []error  { return e.causes }
+func (f *failure) Error() string    { return f.message }
+func (f *failure) GoString() string { return f.message }
+func (f *failure) Unwrap() []error  { return f.causes }
 
 // explain adds to the error of an operation what it means and what to do. If ctx is done,
 // that is the cause. It returns errors that were explained before unchanged.

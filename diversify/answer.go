@@ -82,19 +82,19 @@ func checked(s *check.Segment, reference int, a *cache.Answer, form string) chec
 }
 
 // variant converts an answered request to a variant of the segment.
-func (x *Expander) variant(j *job, a *asked) refract.Variant {
-	c, f := &j.cells[a.cell], &x.forms[a.form]
+func (e *Expander) variant(j *job, a *asked) refract.Variant {
+	c, f := &j.cells[a.cell], &e.forms[a.form]
 	v := refract.Variant{
 		Reference: c.reference,
-		Prompt:    x.cfg.Prompts[c.prompt].Name,
+		Prompt:    e.cfg.Prompts[c.prompt].Name,
 		Sample:    a.sample,
-		Model:     x.cfg.Model,
+		Model:     e.cfg.Model,
 		Finish:    a.answer.FinishReason,
 		Verdict:   a.result.Verdict,
 		Detail:    a.result.Detail,
 		Alarms:    a.alarms,
 		Origin: &refract.Origin{
-			Revision:         x.cfg.Revision,
+			Revision:         e.cfg.Revision,
 			ServedModel:      a.answer.ServedModel,
 			Sampling:         string(a.params),
 			Form:             f.name,

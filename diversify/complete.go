@@ -10,9 +10,9 @@ import (
 // complete asks for as many more samples as the segment needs to reach Config.Complete
 // accepted variants. It prefers prompts whose answers were accepted for this segment, and
 // among equals those asked least, so that the choice depends only on the answers.
-func (x *Expander) complete(j *job) {
-	lack := x.cfg.Complete - j.accepted()
-	if lack <= 0 || j.rounds == x.cfg.Rounds || j.mute {
+func (e *Expander) complete(j *job) {
+	lack := e.cfg.Complete - j.accepted()
+	if lack <= 0 || j.rounds == e.cfg.Rounds || j.mute {
 		return // without a verdict of the judge, more answers would be paid for in vain
 	}
 	j.rounds++
@@ -26,13 +26,13 @@ func (x *Expander) complete(j *job) {
 		if best < 0 {
 			return
 		}
-		x.sample(j, best)
+		e.sample(j, best)
 	}
 }
 
-// goesOn reports whether the segment has answers already and only needs to be completed.
-func (x *Expander) goesOn(seg *refract.Segment) bool {
-	return x.cfg.Complete > 0 && x.expandedBefore(seg) != nil
+// continues reports whether the segment has answers already and only needs to be completed.
+func (e *Expander) continues(seg *refract.Segment) bool {
+	return e.cfg.Complete > 0 && e.expandedBefore(seg) != nil
 }
 
 // recall restores a cell's counts from the variants that the segment already has.

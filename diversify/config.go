@@ -136,7 +136,7 @@ func New(cfg Config) (*Expander, error) {
 }
 
 // room returns the token limit of an answer that was enlarged n times.
-func (x *Expander) room(n int) int { return x.cfg.MaxTokens << n }
+func (e *Expander) room(n int) int { return e.cfg.MaxTokens << n }
 
 func (c *Config) check() error {
 	switch {

@@ -24,25 +24,25 @@ import (
 // request failed, or wraps ctx.Err(). Answers received before it are stored, and
 // another call of Expand continues from there. Calls in flight when one fails may
 // finish, and are then stored, too.
-func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*refract.Segment) error) (Summary, error) {
-	t := &tally{mu: &x.observing, observe: x.cfg.Observe}
-	begun, err := x.try(ctx, ds, t, func(j ask.Job) error { return x.asker.Do(ctx, j) })
+func (e *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*refract.Segment) error) (Summary, error) {
+	t := &tally{mu: &e.observing, observe: e.cfg.Observe}
+	begun, err := e.try(ctx, ds, t, func(j ask.Job) error { return e.asker.Do(ctx, j) })
 	if err != nil {
-		return x.ended(ctx, t, err)
+		return e.ended(ctx, t, err)
 	}
 	n := 0
 	var recent []string // references of the last segments
 	jobs := func(ctx context.Context) iter.Seq2[ask.Job, error] {
 		return func(yield func(ask.Job, error) bool) {
 			for seg, err := range ds.Segments(ctx) {
-				j := x.newJob(seg, t, n)
+				j := e.newJob(seg, t, n)
 				if n < len(begun) {
 					j = begun[n]
 				}
 				if j.turn >= 0 {
 					j.others = recent
 				}
-				if x.judge != nil && err == nil && len(seg.References) > 0 {
+				if e.judge != nil && err == nil && len(seg.References) > 0 {
 					recent = append(recent[max(0, len(recent)-49):], seg.References[0].Value)
 				}
 				if n++; !yield(j, err) {
@@ -51,9 +51,9 @@ func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*r
 			}
 		}
 	}
-	err = x.asker.Stream(ctx, jobs, func(done ask.Job) error {
+	err = e.asker.Stream(ctx, jobs, func(done ask.Job) error {
 		j := done.(*job)
-		out := x.result(j)
+		out := e.result(j)
 		expanded := *out // yield may change its segment
 		if err := yield(out); err != nil {
 			return err
@@ -61,11 +61,11 @@ func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*r
 		t.update(func(p *Progress) { p.yielded(j, &expanded) })
 		return nil
 	})
-	return x.ended(ctx, t, err)
+	return e.ended(ctx, t, err)
 }
 
 // ended returns the summary of a run and why it ended.
-func (x *Expander) ended(ctx context.Context, t *tally, err error) (Summary, error) {
+func (e *Expander) ended(ctx context.Context, t *tally, err error) (Summary, error) {
 	s := t.summary()
 	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
 		err = fmt.Errorf("expansion interrupted after %d segments; the answers received are stored: %w", s.Segments, ended)
@@ -74,6 +74,6 @@ func (x *Expander) ended(ctx context.Context, t *tally, err error) (Summary, err
 }
 
 // newJob creates the job for segment n.
-func (x *Expander) newJob(seg *refract.Segment, t *tally, n int) *job {
-	return &job{x: x, seg: seg, tally: t, turn: x.turn(n)}
+func (e *Expander) newJob(seg *refract.Segment, t *tally, n int) *job {
+	return &job{x: e, seg: seg, tally: t, turn: e.turn(n)}
 }

@@ -62,20 +62,20 @@ type form struct {
 }
 
 // newForms returns the forms to look up, the preferred one first.
-func (x *Expander) newForms() (forms []form, err error) {
-	wire := llm.Request{Model: x.cfg.Model, Temperature: x.cfg.Temperature, TopP: x.cfg.TopP, Omit: x.cfg.Omit, Extra: x.cfg.Extra}
-	if x.cfg.Form != FormText {
+func (e *Expander) newForms() (forms []form, err error) {
+	wire := llm.Request{Model: e.cfg.Model, Temperature: e.cfg.Temperature, TopP: e.cfg.TopP, Omit: e.cfg.Omit, Extra: e.cfg.Extra}
+	if e.cfg.Form != FormText {
 		shaped := wire
 		shaped.Schema = answerSchema
-		forms = append(forms, form{name: string(FormJSON), kind: string(x.cfg.Endpoint) + kindJSON, wire: shaped})
+		forms = append(forms, form{name: string(FormJSON), kind: string(e.cfg.Endpoint) + kindJSON, wire: shaped})
 	}
-	if x.cfg.Form != FormJSON {
-		forms = append(forms, form{kind: string(x.cfg.Endpoint), wire: wire})
+	if e.cfg.Form != FormJSON {
+		forms = append(forms, form{kind: string(e.cfg.Endpoint), wire: wire})
 	}
 	for i := range forms {
 		f := &forms[i]
-		for room := range x.cfg.Enlarge + 1 {
-			p, err := x.sampling(f.name, room)
+		for room := range e.cfg.Enlarge + 1 {
+			p, err := e.sampling(f.name, room)
 			if err != nil {
 				return nil, err
 			}
@@ -86,11 +86,11 @@ func (x *Expander) newForms() (forms []form, err error) {
 }
 
 // sampling returns the parameters of a request for the store.
-func (x *Expander) sampling(form string, room int) (cache.Params, error) {
+func (e *Expander) sampling(form string, room int) (cache.Params, error) {
 	values := map[string]any{}
-	maps.Copy(values, x.cfg.Extra)
-	values["temperature"], values["top_p"], values["max_tokens"] = x.cfg.Temperature, x.cfg.TopP, x.room(room)
-	for _, name := range x.cfg.Omit {
+	maps.Copy(values, e.cfg.Extra)
+	values["temperature"], values["top_p"], values["max_tokens"] = e.cfg.Temperature, e.cfg.TopP, e.room(room)
+	for _, name := range e.cfg.Omit {
 		delete(values, name)
 	}
 	if form != "" {
@@ -100,19 +100,19 @@ func (x *Expander) sampling(form string, room int) (cache.Params, error) {
 }
 
 // question returns the question for a prompt in a form.
-func (x *Expander) question(f *form, prompt string, sample, room, expected int) ask.Question {
+func (e *Expander) question(f *form, prompt string, sample, room, expected int) ask.Question {
 	request := cache.Request{
-		Kind: f.kind, Model: x.cfg.Model, Revision: x.cfg.Revision, Prompt: prompt, Params: f.params[room], Sample: sample,
+		Kind: f.kind, Model: e.cfg.Model, Revision: e.cfg.Revision, Prompt: prompt, Params: f.params[room], Sample: sample,
 	}
 	wire := f.wire
-	wire.MaxTokens = x.room(room)
+	wire.MaxTokens = e.room(room)
 	if f.name == "" {
 		wire.Prompt = prompt
 	} else {
 		wire.Messages = []llm.Message{{Role: "system", Content: jsonSystem}, {Role: "user", Content: prompt}}
 		expected += wrapping
 	}
-	return ask.Question{Request: request, Key: request.Key(), Wire: wire, Chosen: x.cfg.Chosen, Expected: expected}
+	return ask.Question{Request: request, Key: request.Key(), Wire: wire, Chosen: e.cfg.Chosen, Expected: expected}
 }
 
 // checkForm returns an error if the Form cannot be asked for. It changes FormAuto to FormText
@@ -176,47 +176,47 @@ func noJSON(a *cache.Answer) error {
 // choose implements Choose of [ask.Config]. Without a client, or if the question failed
 // for another reason, it assumes that the server gives JSON; the run then reports what is
 // wrong.
-func (x *Expander) choose(ctx context.Context) (asText bool, err error) {
-	x.choosing.Lock()
-	defer x.choosing.Unlock()
-	if x.chosen {
-		return x.asText, x.choiceErr
+func (e *Expander) choose(ctx context.Context) (asText bool, err error) {
+	e.choosing.Lock()
+	defer e.choosing.Unlock()
+	if e.chosen {
+		return e.asText, e.choiceErr
 	}
 	p := &probe{}
 	for sample := range 2 {
-		q := x.question(&x.forms[0], formQuestion, sample, 0, 0)
-		q.Client = x.cfg.Probe
+		q := e.question(&e.forms[0], formQuestion, sample, 0, 0)
+		q.Client = e.cfg.Probe
 		p.questions = append(p.questions, q)
 	}
-	err = cmp.Or(x.asker.Do(ctx, p), p.failed)
+	err = cmp.Or(e.asker.Do(ctx, p), p.failed)
 	if ask.Refuses(err) {
-		q := x.question(&x.forms[1], formQuestion, 0, 0, 0)
-		q.Client = x.cfg.Probe
+		q := e.question(&e.forms[1], formQuestion, 0, 0, 0)
+		q.Client = e.cfg.Probe
 		plain := &probe{questions: []ask.Question{q}}
-		if failed := cmp.Or(x.asker.Do(llm.Briefly(ctx), plain), plain.failed); failed == nil {
+		if failed := cmp.Or(e.asker.Do(llm.Briefly(ctx), plain), plain.failed); failed == nil {
 			p.why, err = err, nil
 		}
 	}
 	switch {
 	case errors.Is(err, ErrNotStored):
-		x.chosen = true
+		e.chosen = true
 		return false, nil
 	case errors.Is(err, llm.ErrInvalidRequest) || errors.Is(err, llm.ErrContextLength):
 		p.why = nil
 	case err != nil:
-		if x.cfg.Probe != nil { // a call where none was expected
+		if e.cfg.Probe != nil { // a call where none was expected
 			err = fmt.Errorf("asking whether the server gives JSON: %w", err)
 		}
 		if ctx.Err() == nil { // the finding holds for all segments
-			x.chosen, x.choiceErr = true, err
+			e.chosen, e.choiceErr = true, err
 		}
 		return false, err
 	}
-	x.chosen, x.asText = true, p.why != nil
-	if x.cfg.FormFound != nil {
-		x.cfg.FormFound(p.why)
+	e.chosen, e.asText = true, p.why != nil
+	if e.cfg.FormFound != nil {
+		e.cfg.FormFound(p.why)
 	}
-	return x.asText, nil
+	return e.asText, nil
 }
 
 // unwrap returns an answer with the text taken out of its form. If the answer does not

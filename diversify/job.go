@@ -83,7 +83,7 @@ func (j *job) Next(results []ask.Result) ([]ask.Question, error) {
 	}
 	j.round = nil
 	j.x.judgeAnswers(j)
-	j.x.settle(j)
+	j.x.planNext(j)
 	return j.round, nil
 }
 
@@ -112,12 +112,12 @@ func (j *job) At(i int, err error) error {
 }
 
 // plan prepares the first round of a job.
-func (x *Expander) plan(j *job) error {
-	goesOn := x.goesOn(j.seg)
-	if err := x.expandedBefore(j.seg); err != nil && !goesOn {
+func (e *Expander) plan(j *job) error {
+	continues := e.continues(j.seg)
+	if err := e.expandedBefore(j.seg); err != nil && !continues {
 		return j.fail(0, "", 0, err)
 	}
-	if was := j.seg.Judged; x.judge != nil && was != nil && was.Model != x.judge.Model {
+	if was := j.seg.Judged; e.judge != nil && was != nil && was.Model != e.judge.Model {
 		return j.fail(0, "", 0, fmt.Errorf("its answers were judged by %q, and what another judge says does not add up with that: name the same judge, or expand the original dataset", was.Model))
 	}
 	sourced := false // the source is asked about once, not for each reference
@@ -128,33 +128,33 @@ func (x *Expander) plan(j *job) error {
 		if !utf8.ValidString(ref.Value) {
 			return j.fail(r, "", 0, errors.New("it is not valid UTF-8, and would reach the model changed"))
 		}
-		for p := range x.cfg.Prompts {
-			if x.cfg.Prompts[p].NeedsSource() && !j.seg.Source.Valid {
-				return j.fail(r, x.cfg.Prompts[p].Name, 0, errors.New("the prompt has the source in it, and the segment has none"))
+		for p := range e.cfg.Prompts {
+			if e.cfg.Prompts[p].NeedsSource() && !j.seg.Source.Valid {
+				return j.fail(r, e.cfg.Prompts[p].Name, 0, errors.New("the prompt has the source in it, and the segment has none"))
 			}
-			if x.cfg.Prompts[p].FromSource() && sourced {
+			if e.cfg.Prompts[p].FromSource() && sourced {
 				continue
 			}
-			c := cell{reference: r, prompt: p, wanted: x.cfg.Samples}
-			if goesOn {
+			c := cell{reference: r, prompt: p, wanted: e.cfg.Samples}
+			if continues {
 				j.recall(&c)
 			}
 			j.cells = append(j.cells, c)
 			for range c.wanted {
-				x.sample(j, len(j.cells)-1)
+				e.sample(j, len(j.cells)-1)
 			}
 		}
 		sourced = true
 	}
-	if goesOn {
-		x.complete(j)
+	if continues {
+		e.complete(j)
 	}
 	j.tally.update(func(p *Progress) {
 		p.Begun++
 		p.Wanted += j.wanted()
 	})
-	if x.cfg.Check != nil {
-		j.checks = x.cfg.Check.Segment(j.seg.Source.Value, texts(j.seg.References))
+	if e.cfg.Check != nil {
+		j.checks = e.cfg.Check.Segment(j.seg.Source.Value, texts(j.seg.References))
 		j.checks.Language = cmp.Or(j.checks.Language, j.seg.Language)
 		for _, v := range j.seg.Variants {
 			if v.Text.Valid {
@@ -174,13 +174,13 @@ func hasText(ref refract.Text) bool {
 
 // expandedBefore returns an error if the segment already has variants of the same model and
 // prompt.
-func (x *Expander) expandedBefore(seg *refract.Segment) error {
+func (e *Expander) expandedBefore(seg *refract.Segment) error {
 	for _, list := range [][]refract.Variant{seg.Variants, seg.Rejected} {
 		for _, v := range list {
-			if v.Model != x.cfg.Model {
+			if v.Model != e.cfg.Model {
 				continue
 			}
-			for _, p := range x.cfg.Prompts {
+			for _, p := range e.cfg.Prompts {
 				if v.Prompt == p.Name {
 					return fmt.Errorf("it has been expanded before with model %q and prompt %q; expand the original dataset, name other prompts, or have its segments completed (--complete)", v.Model, v.Prompt)
 				}
@@ -191,32 +191,32 @@ func (x *Expander) expandedBefore(seg *refract.Segment) error {
 }
 
 // sample adds a request for the next sample of a cell to the round.
-func (x *Expander) sample(j *job, c int) {
+func (e *Expander) sample(j *job, c int) {
 	n := j.cells[c].samples
 	j.cells[c].samples++
-	x.ask(j, c, n, 0)
+	e.ask(j, c, n, 0)
 }
 
-func (x *Expander) ask(j *job, c, sample, room int) {
-	q := x.questionOf(j, c, 0, sample, room)
-	if len(x.forms) > 1 {
-		other := x.questionOf(j, c, 1, sample, room)
+func (e *Expander) ask(j *job, c, sample, room int) {
+	q := e.questionOf(j, c, 0, sample, room)
+	if len(e.forms) > 1 {
+		other := e.questionOf(j, c, 1, sample, room)
 		q.Other = &other
 	}
 	j.add(asked{cell: c, sample: sample, room: room}, q)
 }
 
 // askText adds the request of a sample to the round in the text form only.
-func (x *Expander) askText(j *job, c, sample, room int) {
-	j.add(asked{cell: c, sample: sample, room: room, form: 1}, x.questionOf(j, c, 1, sample, room))
+func (e *Expander) askText(j *job, c, sample, room int) {
+	j.add(asked{cell: c, sample: sample, room: room, form: 1}, e.questionOf(j, c, 1, sample, room))
 }
 
 // questionOf returns the question for a sample of a cell in a form.
-func (x *Expander) questionOf(j *job, c, form, sample, room int) ask.Question {
+func (e *Expander) questionOf(j *job, c, form, sample, room int) ask.Question {
 	cell := &j.cells[c]
 	reference := j.seg.References[cell.reference].Value
-	prompt := x.cfg.Prompts[cell.prompt].Render(reference, j.seg.Source.Value)
-	return x.question(&x.forms[form], prompt, sample, room, max(1, llm.EstimateTokens(reference)))
+	prompt := e.cfg.Prompts[cell.prompt].Render(reference, j.seg.Source.Value)
+	return e.question(&e.forms[form], prompt, sample, room, max(1, llm.EstimateTokens(reference)))
 }
 
 func (j *job) add(a asked, q ask.Question) {
@@ -224,45 +224,45 @@ func (j *job) add(a asked, q ask.Question) {
 	j.round = append(j.round, q)
 }
 
-// settle plans the next round from the results of the last one. It depends only on the
+// planNext plans the next round from the results of the last one. It depends only on the
 // answers, not on the order in which they arrived.
-func (x *Expander) settle(j *job) {
+func (e *Expander) planNext(j *job) {
 	from, end := j.from, len(j.asks)
 	j.from = end
 	accepted, called := 0, 0
 	for i := from; i < end; i++ {
 		had := j.found()
 		if j.asks[i].items != nil {
-			x.settleJudged(j, i)
+			e.settleJudged(j, i)
 		} else {
-			x.settleAnswer(j, i)
+			e.settleAnswer(j, i)
 		}
 		accepted += j.found() - had
 		if j.asks[i].called {
 			called += j.found() - had
 		}
 	}
-	if len(j.round) == 0 && x.judge != nil {
-		x.askJudge(j)
+	if len(j.round) == 0 && e.judge != nil {
+		e.askJudge(j)
 	}
 	if len(j.round) == 0 {
-		x.complete(j)
+		e.complete(j)
 	}
 	j.tally.update(func(p *Progress) { p.Accepted += accepted; p.AcceptedByCalls += called })
 }
 
 // judgeAnswers sets the results of a round's answers, and the alarms of accepted ones.
-func (x *Expander) judgeAnswers(j *job) {
+func (e *Expander) judgeAnswers(j *job) {
 	for i := j.from; i < len(j.asks); i++ {
 		a := &j.asks[i]
 		if a.items != nil {
 			continue
 		}
-		x.judgeAnswer(j, a)
+		e.judgeAnswer(j, a)
 		if j.checks != nil && !rejects(a.result.Verdict) {
 			j.alarm(a)
 		}
-		if x.judge != nil && a.result.Verdict == check.ReasonUnlike { // the judge may accept it
+		if e.judge != nil && a.result.Verdict == check.ReasonUnlike { // the judge may accept it
 			j.checks.Accept(a.result.Text)
 		}
 	}
@@ -272,21 +272,21 @@ func (j *job) alarm(a *asked) {
 	a.alarms = alarm.Find(j.checks.Language, j.seg.References[j.cells[a.cell].reference].Value, j.seg.Source.Value, a.result.Text)
 }
 
-func (x *Expander) judgeAnswer(j *job, a *asked) {
+func (e *Expander) judgeAnswer(j *job, a *asked) {
 	if a.failed != nil {
 		a.result = check.Result{Verdict: Failed, Detail: a.failed.Error()}
 		return
 	}
-	answer, notOf := unwrap(x.forms[a.form].name, *a.answer)
+	answer, notOf := unwrap(e.forms[a.form].name, *a.answer)
 	// Also if there is no text yet, because a reasoning model used up the limit.
-	a.enlarge = a.room < x.cfg.Enlarge && answer.FinishReason == llm.FinishLength
+	a.enlarge = a.room < e.cfg.Enlarge && answer.FinishReason == llm.FinishLength
 	switch {
 	case classify(a.answer) == broken:
 		a.result = check.Result{Verdict: NotUnicode, Detail: "the server sent invalid UTF-8 or half of a surrogate pair"}
 	case notOf != nil:
 		a.result = *notOf
 	case j.checks != nil:
-		a.result = checked(j.checks, j.cells[a.cell].reference, &answer, x.forms[a.form].name)
+		a.result = checked(j.checks, j.cells[a.cell].reference, &answer, e.forms[a.form].name)
 	default:
 		a.result = unchecked(&answer)
 		if a.enlarge {
@@ -295,30 +295,30 @@ func (x *Expander) judgeAnswer(j *job, a *asked) {
 	}
 }
 
-func (x *Expander) settleAnswer(j *job, i int) {
+func (e *Expander) settleAnswer(j *job, i int) {
 	a := &j.asks[i]
 	c := &j.cells[a.cell]
 	switch {
 	case a.failed != nil:
 		c.failed = true // the same request would fail again
-	case x.judge != nil && (a.result.Verdict == check.ReasonUnlike || !rejects(a.result.Verdict)):
+	case e.judge != nil && (a.result.Verdict == check.ReasonUnlike || !rejects(a.result.Verdict)):
 		a.waits = true
 	case !rejects(a.result.Verdict):
 		c.accepted++
-	case a.result.Verdict == NotJSON && x.unread.Load():
-		x.askText(j, a.cell, a.sample, a.room)
+	case a.result.Verdict == NotJSON && e.unread.Load():
+		e.askText(j, a.cell, a.sample, a.room)
 	case a.enlarge:
-		x.ask(j, a.cell, a.sample, a.room+1)
+		e.ask(j, a.cell, a.sample, a.room+1)
 	default:
-		x.resample(j, a.cell)
+		e.resample(j, a.cell)
 	}
 }
 
 // resample asks for another sample of a cell, if one is allowed.
-func (x *Expander) resample(j *job, c int) {
+func (e *Expander) resample(j *job, c int) {
 	cell := &j.cells[c]
-	if x.cfg.Temperature > 0 && cell.samples < cell.wanted*(1+x.cfg.Resample) {
-		x.sample(j, c)
+	if e.cfg.Temperature > 0 && cell.samples < cell.wanted*(1+e.cfg.Resample) {
+		e.sample(j, c)
 	}
 }
 

@@ -186,7 +186,7 @@ func opinions(a *cache.Answer, n int) []opinion {
 
 // askJudge asks the judge about the accepted answers that wait for it, together for each
 // reference.
-func (x *Expander) askJudge(j *job) {
+func (e *Expander) askJudge(j *job) {
 	for r := range j.seg.References {
 		var items []item
 		for i := range j.asks {
@@ -195,22 +195,22 @@ func (x *Expander) askJudge(j *job) {
 				items = append(items, item{ask: i})
 			}
 		}
-		x.judgeItems(j, r, x.plantIn(j, r, items), 0)
+		e.judgeItems(j, r, e.plantIn(j, r, items), 0)
 	}
 }
 
 // judgeItems asks the judge about some texts, in an order that depends only on the reference.
-func (x *Expander) judgeItems(j *job, reference int, items []item, try int) {
+func (e *Expander) judgeItems(j *job, reference int, items []item, try int) {
 	hash := sha256.Sum256([]byte(j.seg.References[reference].Value))
 	rng := rand.New(rand.NewPCG(binary.LittleEndian.Uint64(hash[:]), uint64(try)))
 	rng.Shuffle(len(items), func(a, b int) { items[a], items[b] = items[b], items[a] })
 	for list := range slices.Chunk(items, judgeList>>try) { // a second answer may have been cut
-		x.judgeList(j, reference, list, try)
+		e.judgeList(j, reference, list, try)
 	}
 }
 
 // judgeList asks the judge about texts in one request.
-func (x *Expander) judgeList(j *job, reference int, list []item, try int) {
+func (e *Expander) judgeList(j *job, reference int, list []item, try int) {
 	var texts []string
 	for _, it := range list {
 		if it.ask >= 0 {
@@ -219,16 +219,16 @@ func (x *Expander) judgeList(j *job, reference int, list []item, try int) {
 		texts = append(texts, it.text)
 	}
 	cell := slices.IndexFunc(j.cells, func(c cell) bool { return c.reference == reference })
-	q := x.judge.question(j.seg.Source.Value, j.seg.References[reference].Value, texts, try)
+	q := e.judge.question(j.seg.Source.Value, j.seg.References[reference].Value, texts, try)
 	j.add(asked{cell: cell, sample: try, items: list}, q)
 }
 
 // settleJudged applies the judge's verdicts to the answers.
-func (x *Expander) settleJudged(j *job, i int) {
+func (e *Expander) settleJudged(j *job, i int) {
 	q := j.asks[i]
 	if half := len(q.items) / 2; q.failed != nil && half > 0 { // one of the texts may be why
 		for _, list := range [][]item{q.items[:half], q.items[half:]} {
-			x.judgeList(j, j.cells[q.cell].reference, list, q.sample)
+			e.judgeList(j, j.cells[q.cell].reference, list, q.sample)
 		}
 		return
 	}
@@ -267,16 +267,16 @@ func (x *Expander) settleJudged(j *job, i int) {
 			if o.Words != "" && (strings.Contains(a.result.Text, o.Words) || strings.Contains(reference, o.Words)) {
 				o.Changed += fmt.Sprintf(": %.80s", o.Words)
 			}
-			a.result.Verdict, a.result.Detail = NotEquivalent, o.Changed+" ("+judgedBy+x.judge.Model+")"
+			a.result.Verdict, a.result.Detail = NotEquivalent, o.Changed+" ("+judgedBy+e.judge.Model+")"
 		default:
 			if a.result.Verdict == check.ReasonUnlike {
-				a.result.Verdict, a.result.Detail = check.Accepted, judgedBy+x.judge.Model
+				a.result.Verdict, a.result.Detail = check.Accepted, judgedBy+e.judge.Model
 				j.alarm(a)
 			}
 			j.cells[a.cell].accepted++
 			continue
 		}
-		x.resample(j, a.cell)
+		e.resample(j, a.cell)
 	}
-	x.judgeItems(j, j.cells[q.cell].reference, left, 1)
+	e.judgeItems(j, j.cells[q.cell].reference, left, 1)
 }

@@ -21,8 +21,8 @@ import (
 // sayer answers by a function.
 type sayer func(r llm.Request) string
 
-func (c sayer) Complete(_ context.Context, r llm.Request) (llm.Response, error) {
-	return llm.Response{Text: c(r), HasText: true, FinishReason: "stop"}, nil
+func (s sayer) Complete(_ context.Context, r llm.Request) (llm.Response, error) {
+	return llm.Response{Text: s(r), HasText: true, FinishReason: "stop"}, nil
 }
 
 // A judge is asked about all answers to a reference at once. Only about texts without a verdict

@@ -22,11 +22,11 @@ type Outlook struct {
 // Plan finds out what Expand would ask for, without asking. It calls need once with every
 // request of the next round whose answer is not stored; if need is nil, it only counts.
 // When Plan finds no more requests, Expand needs no call.
-func (x *Expander) Plan(ctx context.Context, ds refract.Dataset, need func(ask.Question) error) (Outlook, error) {
+func (e *Expander) Plan(ctx context.Context, ds refract.Dataset, need func(ask.Question) error) (Outlook, error) {
 	var out Outlook
 	var more ask.Outlook // calls of the judge about answers not known yet
-	p := x.asker.Plan(func(q ask.Question) error {
-		if x.judge != nil && x.judge.asks(&q) {
+	p := e.asker.Plan(func(q ask.Question) error {
+		if e.judge != nil && e.judge.asks(&q) {
 			out.JudgeCalls++
 			out.JudgePromptTokens += q.Wire.PromptTokens()
 			out.JudgeCompletionTokens += q.Expected
@@ -36,8 +36,8 @@ func (x *Expander) Plan(ctx context.Context, ds refract.Dataset, need func(ask.Q
 		}
 		return need(q)
 	})
-	t := &tally{mu: &x.observing}
-	if _, err := x.try(ctx, ds, &tally{mu: &x.observing}, x.planned(ctx)); err != nil {
+	t := &tally{mu: &e.observing}
+	if _, err := e.try(ctx, ds, &tally{mu: &e.observing}, e.planned(ctx)); err != nil {
 		return out, err
 	}
 	err := p.Add(ctx, func(yield func(ask.Job, error) bool) {
@@ -50,12 +50,12 @@ func (x *Expander) Plan(ctx context.Context, ds refract.Dataset, need func(ask.Q
 			expanded := countReferences(seg)
 			out.References += expanded
 			out.Textless += len(seg.References) - expanded
-			j := x.newJob(seg, t, out.Segments-1)
+			j := e.newJob(seg, t, out.Segments-1)
 			if !yield(j, nil) {
 				return
 			}
-			if x.judge != nil && len(j.round) > 0 && j.asks[j.from].items == nil {
-				x.judge.foresee(j, &more)
+			if e.judge != nil && len(j.round) > 0 && j.asks[j.from].items == nil {
+				e.judge.foresee(j, &more)
 			}
 		}
 	})

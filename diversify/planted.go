@@ -8,10 +8,10 @@ import (
 )
 
 // turn returns the number of the change to plant in segment n, or -1.
-func (x *Expander) turn(n int) int {
-	of, plants := x.cfg.Segments, x.cfg.Plant
+func (e *Expander) turn(n int) int {
+	of, plants := e.cfg.Segments, e.cfg.Plant
 	switch {
-	case x.judge == nil:
+	case e.judge == nil:
 	case of <= plants || of == 0:
 		if n < plants {
 			return n
@@ -24,12 +24,12 @@ func (x *Expander) turn(n int) int {
 
 // plantIn adds a changed answer and another human reference to the judge's question about a
 // reference, once per segment.
-func (x *Expander) plantIn(j *job, reference int, items []item) []item {
+func (e *Expander) plantIn(j *job, reference int, items []item) []item {
 	if len(items) == 0 {
 		return nil
 	}
 	if j.judged == nil {
-		j.judged = &refract.Judged{Model: x.judge.Model}
+		j.judged = &refract.Judged{Model: e.judge.Model}
 		if was := j.seg.Judged; was != nil {
 			*j.judged = *was
 			j.judged.Planted = slices.Clone(was.Planted)

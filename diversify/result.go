@@ -9,7 +9,7 @@ import (
 
 // result returns a copy of the segment with the new variants, ordered by reference, prompt
 // and sample.
-func (x *Expander) result(j *job) *refract.Segment {
+func (e *Expander) result(j *job) *refract.Segment {
 	out := *j.seg
 	out.Variants = slices.Grow(slices.Clip(out.Variants), len(j.asks))
 	out.Rejected = slices.Clip(out.Rejected)
@@ -24,7 +24,7 @@ func (x *Expander) result(j *job) *refract.Segment {
 		return cmp.Or(cmp.Compare(p.cell, q.cell), cmp.Compare(p.sample, q.sample), cmp.Compare(p.room, q.room))
 	})
 	for _, i := range order {
-		v := x.variant(j, &j.asks[i])
+		v := e.variant(j, &j.asks[i])
 		if rejects(v.Verdict) {
 			out.Rejected = append(out.Rejected, v)
 		} else {

@@ -54,8 +54,8 @@ func (t *trial) find(i int) (*job, int) {
 
 // try asks the first round of the first segments, and changes to text if the answers cannot be read.
 // do runs the trial. try returns the jobs that have begun.
-func (x *Expander) try(ctx context.Context, ds refract.Dataset, t *tally, do func(ask.Job) error) ([]*job, error) {
-	if x.cfg.Form != FormAuto || x.unread.Load() {
+func (e *Expander) try(ctx context.Context, ds refract.Dataset, t *tally, do func(ask.Job) error) ([]*job, error) {
+	if e.cfg.Form != FormAuto || e.unread.Load() {
 		return nil, nil
 	}
 	var first trial
@@ -64,8 +64,8 @@ func (x *Expander) try(ctx context.Context, ds refract.Dataset, t *tally, do fun
 		if err != nil || n >= trialSize {
 			break // the run reports the error
 		}
-		j := x.newJob(seg, t, len(first.jobs))
-		if x.plan(j) != nil {
+		j := e.newJob(seg, t, len(first.jobs))
+		if e.plan(j) != nil {
 			break
 		}
 		n += len(j.round)
@@ -84,26 +84,26 @@ func (x *Expander) try(ctx context.Context, ds refract.Dataset, t *tally, do fun
 				continue
 			}
 			seen++
-			if _, notOf := unwrap(x.forms[0].name, r.Answer); notOf != nil && notOf.Verdict == NotJSON {
+			if _, notOf := unwrap(e.forms[0].name, r.Answer); notOf != nil && notOf.Verdict == NotJSON {
 				unread, example = unread+1, r.Answer.Text
 			}
 		}
 	}
 	if 2*unread > seen {
-		x.choosing.Lock()
-		x.chosen, x.asText = true, true
-		x.choosing.Unlock()
-		x.unread.Store(true)
-		if x.cfg.FormFound != nil {
-			x.cfg.FormFound(fmt.Errorf("%d of its first %d answers cannot be read as JSON, such as %.40q", unread, seen, example))
+		e.choosing.Lock()
+		e.chosen, e.asText = true, true
+		e.choosing.Unlock()
+		e.unread.Store(true)
+		if e.cfg.FormFound != nil {
+			e.cfg.FormFound(fmt.Errorf("%d of its first %d answers cannot be read as JSON, such as %.40q", unread, seen, example))
 		}
 	}
 	return first.jobs, nil
 }
 
 // planned runs a trial as far as its answers are stored.
-func (x *Expander) planned(ctx context.Context) func(ask.Job) error {
+func (e *Expander) planned(ctx context.Context) func(ask.Job) error {
 	return func(j ask.Job) error {
-		return x.asker.Plan(nil).Add(ctx, iter.Seq2[ask.Job, error](func(yield func(ask.Job, error) bool) { yield(j, nil) }))
+		return e.asker.Plan(nil).Add(ctx, iter.Seq2[ask.Job, error](func(yield func(ask.Job, error) bool) { yield(j, nil) }))
 	}
 }

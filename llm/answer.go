@@ -164,7 +164,7 @@ func (c *content) into(resp *Response) bool {
 	return resp.HasText
 }
 
-func (f openAI) read(s *server, r *Request, body []byte) (resp Response, e *Error) {
+func (o openAI) read(s *server, r *Request, body []byte) (resp Response, e *Error) {
 	var a answerShape
 	if e := s.decode(r.Model, body, &a, &a.Object, &a.Error); e != nil {
 		return resp, e
@@ -186,7 +186,7 @@ func (f openAI) read(s *server, r *Request, body []byte) (resp Response, e *Erro
 		return resp, s.errorInside(r.Model, body)
 	}
 	said := choice.Message.Content
-	if !f.chat {
+	if !o.chat {
 		said = choice.Text
 	}
 	resp = Response{

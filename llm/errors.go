@@ -82,10 +82,10 @@ type Blamed struct {
 }
 
 // Error returns the error's message.
-func (e *Blamed) Error() string { return e.Err.Error() }
+func (b *Blamed) Error() string { return b.Err.Error() }
 
 // Unwrap returns the error.
-func (e *Blamed) Unwrap() error { return e.Err }
+func (b *Blamed) Unwrap() error { return b.Err }
 
 // Error says why a call failed. It contains no secret, and quotations from the server are
 // escaped and shortened. It wraps the *openai.APIError of the server's answer, if there was
@@ -123,7 +123,7 @@ func (e *Error) Error() string {
 	if strings.Contains(e.Server, ", ") {
 		name = "servers "
 	}
-	text := name + e.Server + " " + e.told()
+	text := name + e.Server + " " + e.description()
 	if e.Hint != "" {
 		text += "; " + e.Hint
 	}
@@ -135,11 +135,11 @@ func (e *Error) Error() string {
 func (e *Error) Cause() string {
 	once := *e
 	once.Attempts = 1
-	return once.told()
+	return once.description()
 }
 
-// told returns the message without the server and the hint.
-func (e *Error) told() string {
+// description returns the message without the server and the hint.
+func (e *Error) description() string {
 	var b strings.Builder
 	b.WriteString(e.what)
 	if e.what == "" && e.Kind != nil {

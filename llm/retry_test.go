@@ -329,7 +329,7 @@ func TestTimeoutIsPerAttempt(t *testing.T) {
 
 type roundTrip func(*http.Request) (*http.Response, error)
 
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+func (t roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
 
 // quick returns a client that waits only briefly between attempts.
 func quick(t testing.TB, h *llmtest.Handler) *llm.Client {

@@ -39,7 +39,7 @@ const (
 	maxCompletionTokens = "max_completion_tokens"
 )
 
-func (f openAI) write(r *Request, renamed bool) (path string, header http.Header, body []byte, err error) {
+func (o openAI) write(r *Request, renamed bool) (path string, header http.Header, body []byte, err error) {
 	fields := make(map[string]any, 8+len(r.Extra))
 	maps.Copy(fields, r.Fields())
 	fields["model"], fields[ParamTemperature], fields[ParamTopP], fields["stream"] = r.Model, r.Temperature, r.TopP, false
@@ -59,7 +59,7 @@ func (f openAI) write(r *Request, renamed bool) (path string, header http.Header
 		fields["echo"], fields["logprobs"] = true, 1
 	}
 	path = "/completions"
-	if f.chat {
+	if o.chat {
 		path = "/chat/completions"
 		var messages []openai.ChatCompletionMessage
 		for _, m := range r.conversation() {

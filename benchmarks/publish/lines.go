@@ -135,11 +135,11 @@ func newColumns(d *folder) columns {
 	return columns{folder: d, hold: holdText, path: func(i int) string { return fmt.Sprintf("ref.%d", i) }}
 }
 
-func (e *textFiles) add(s *refract.Segment) error {
-	if err := e.open(s); err != nil {
+func (t *textFiles) add(s *refract.Segment) error {
+	if err := t.open(s); err != nil {
 		return err
 	}
-	return e.columns.add(s.Source, s.AllReferences(nil))
+	return t.columns.add(s.Source, s.AllReferences(nil))
 }
 
 // open opens the files; the first segment decides whether there are sources.
@@ -184,37 +184,37 @@ func ReferenceName(i int) string {
 
 const maxMTME = 26 + 26*26
 
-func (e *mtmeFiles) add(s *refract.Segment) error {
+func (m *mtmeFiles) add(s *refract.Segment) error {
 	if n := s.NumReferences(); n > maxMTME {
 		return fmt.Errorf("it has %d references; the names of this format are for %d", n, maxMTME)
 	}
-	if !e.decided {
-		e.decided = true
+	if !m.decided {
+		m.decided = true
 		var err error
-		if e.sources, err = e.folder.create("sources/"+e.lp+".txt", dataset.RoleSource); err != nil {
+		if m.sources, err = m.folder.create("sources/"+m.lp+".txt", dataset.RoleSource); err != nil {
 			return err
 		}
 		if s.Document != "" && s.Domain != "" {
-			if e.documents, err = e.folder.create("documents/"+e.lp+".docs", dataset.RoleDocuments); err != nil {
+			if m.documents, err = m.folder.create("documents/"+m.lp+".docs", dataset.RoleDocuments); err != nil {
 				return err
 			}
 		}
 	}
 	switch {
-	case e.documents == nil && s.Document != "" && s.Domain != "":
+	case m.documents == nil && s.Document != "" && s.Domain != "":
 		return errors.New("it has a domain and a document where the segments before have none; publish as jsonl or parquet")
-	case e.documents == nil:
+	case m.documents == nil:
 	case s.Document == "" || s.Domain == "":
 		return errors.New("its domain or its document is missing, where the segments before have both; publish as jsonl or parquet")
 	default:
 		if !isField(s.Document) || !isField(s.Domain) {
 			return fmt.Errorf("its domain %q and document %q cannot stand on a line with a tab between them; publish as jsonl or parquet", s.Domain, s.Document)
 		}
-		if _, err := fmt.Fprintf(e.documents, "%s\t%s\n", s.Domain, s.Document); err != nil {
+		if _, err := fmt.Fprintf(m.documents, "%s\t%s\n", s.Domain, s.Document); err != nil {
 			return err
 		}
 	}
-	return e.columns.add(s.Source, s.AllReferences(nil))
+	return m.columns.add(s.Source, s.AllReferences(nil))
 }
 
 func isField(s string) bool {
@@ -235,13 +235,13 @@ const divRefPath = "references.diversified"
 
 func newDivRef(d *folder) exporter { return &divRefFiles{columns: newColumns(d)} }
 
-func (e *divRefFiles) add(s *refract.Segment) error {
-	if e.n == 0 {
+func (d *divRefFiles) add(s *refract.Segment) error {
+	if d.n == 0 {
 		if len(s.References) == 0 {
 			return errors.New("it has no original reference; publish as jsonl or parquet")
 		}
 		var err error
-		if e.lists, err = e.folder.create(divRefPath, dataset.RoleVariants); err != nil {
+		if d.lists, err = d.folder.create(divRefPath, dataset.RoleVariants); err != nil {
 			return err
 		}
 	}
@@ -251,28 +251,28 @@ func (e *divRefFiles) add(s *refract.Segment) error {
 		if v.Reference != 0 {
 			return fmt.Errorf("variant %d is of reference %d, and this format holds variants of the first only; publish as jsonl or parquet", i, v.Reference)
 		}
-		if i == len(e.prompts) {
-			e.prompts = append(e.prompts, v.Prompt)
+		if i == len(d.prompts) {
+			d.prompts = append(d.prompts, v.Prompt)
 		}
-		e.mixed = e.mixed || e.prompts[i] != v.Prompt
+		d.mixed = d.mixed || d.prompts[i] != v.Prompt
 		if texts[i] = v.Text; !utf8.ValidString(v.Text.Value) {
 			return fmt.Errorf("variant %d %w", i, errNotUTF8)
 		}
 	}
-	if err := e.open(s); err != nil {
+	if err := d.open(s); err != nil {
 		return err
 	}
-	if err := e.columns.add(s.Source, s.References); err != nil {
+	if err := d.columns.add(s.Source, s.References); err != nil {
 		return err
 	}
-	e.buf = append(dataset.AppendPythonList(e.buf[:0], texts), '\n')
-	_, err := e.lists.Write(e.buf)
+	d.buf = append(dataset.AppendPythonList(d.buf[:0], texts), '\n')
+	_, err := d.lists.Write(d.buf)
 	return err
 }
 
-func (e *divRefFiles) finish(m *dataset.Manifest) error {
-	if !e.mixed && !slices.Contains(e.prompts, "") {
-		m.Prompts = e.prompts
+func (d *divRefFiles) finish(m *dataset.Manifest) error {
+	if !d.mixed && !slices.Contains(d.prompts, "") {
+		m.Prompts = d.prompts
 	}
 	return nil
 }

@@ -50,14 +50,14 @@ func defined(v float64) float64 {
 
 // standardRows returns the vectors of both tables, with the metric scores
 // standardized.
-func (t *paired) standardRows() (x, y []correlate.Row) {
-	if t.Statistic == correlate.StatAccuracy {
+func (p *paired) standardRows() (x, y []correlate.Row) {
+	if p.Statistic == correlate.StatAccuracy {
 		// The systems are the units: their means are exchanged.
-		return standardRow(t.Rows(t.a)[0]), standardRow(t.Rows(t.b)[0])
+		return standardRow(p.Rows(p.a)[0]), standardRow(p.Rows(p.b)[0])
 	}
-	standardize(t.a)
-	standardize(t.b)
-	return t.Rows(t.a), t.Rows(t.b)
+	standardize(p.a)
+	standardize(p.b)
+	return p.Rows(p.a), p.Rows(p.b)
 }
 
 // standardize turns the metric scores into z-scores, so that two metrics are comparable.

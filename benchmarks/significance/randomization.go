@@ -35,14 +35,14 @@ func randomization(ctx context.Context, t paired) (Result, error) {
 }
 
 // ofElements converts the units of the segments to the units of the vectors' elements.
-func (t *paired) ofElements(unit []int32) []int32 {
-	numbered := *t.a
-	numbered.Metric = make([]float64, len(t.a.Metric))
+func (p *paired) ofElements(unit []int32) []int32 {
+	numbered := *p.a
+	numbered.Metric = make([]float64, len(p.a.Metric))
 	for i := range numbered.Metric {
-		numbered.Metric[i] = float64(unit[i/t.a.Systems])
+		numbered.Metric[i] = float64(unit[i/p.a.Systems])
 	}
 	of := []int32{}
-	for _, r := range t.Rows(&numbered) {
+	for _, r := range p.Rows(&numbered) {
 		for _, u := range r.Metric {
 			of = append(of, int32(u))
 		}

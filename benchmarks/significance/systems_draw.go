@@ -122,31 +122,31 @@ func newSample(s *Systems, systems, segments []int) *sample {
 	return t
 }
 
-func (t *sample) row(i int) []float64 { return t.rows[i*t.width : (i+1)*t.width] }
+func (s *sample) row(i int) []float64 { return s.rows[i*s.width : (i+1)*s.width] }
 
 // scoreOf returns the score of the k-th system if the columns of the sample's number of segments
 // add up to sums; NaN if it has none of them.
-func (t *sample) scoreOf(k int, sums []float64) float64 {
-	col, segments := t.columns[k], t.segments
+func (s *sample) scoreOf(k int, sums []float64) float64 {
+	col, segments := s.columns[k], s.segments
 	if col.counted >= 0 {
 		segments = int(sums[col.counted])
 	}
 	if segments == 0 {
 		return math.NaN()
 	}
-	return t.score(sums[col.from:col.to], segments)
+	return s.score(sums[col.from:col.to], segments)
 }
 
 // position returns the position of a system, and seen its score.
-func (t *sample) position(system int) int { return slices.Index(t.systems, system) }
-func (t *sample) seen(system int) float64 { return t.scoreOf(t.position(system), t.totals) }
+func (s *sample) position(system int) int { return slices.Index(s.systems, system) }
+func (s *sample) seen(system int) float64 { return s.scoreOf(s.position(system), s.totals) }
 
 // differing returns the number of segments in which two systems' statistics differ.
-func (t *sample) differing(a, b int) int {
-	x, y := t.columns[t.position(a)], t.columns[t.position(b)]
+func (s *sample) differing(a, b int) int {
+	x, y := s.columns[s.position(a)], s.columns[s.position(b)]
 	n := 0
-	for i := range t.segments {
-		if row := t.row(i); !slices.Equal(row[x.from:x.to], row[y.from:y.to]) {
+	for i := range s.segments {
+		if row := s.row(i); !slices.Equal(row[x.from:x.to], row[y.from:y.to]) {
 			n++
 		}
 	}
@@ -155,14 +155,14 @@ func (t *sample) differing(a, b int) int {
 
 // bootstrap returns the scores of each system in resamples of the segments, drawn like
 // NumPy's default_rng(seed).choice.
-func (t *sample) bootstrap(ctx context.Context, resamples int, seed uint64) ([][]float64, error) {
-	scores := make([][]float64, len(t.systems))
+func (s *sample) bootstrap(ctx context.Context, resamples int, seed uint64) ([][]float64, error) {
+	scores := make([][]float64, len(s.systems))
 	for k := range scores {
 		scores[k] = make([]float64, resamples)
 	}
 	random := correlate.NewNumPyRandom(seed)
-	err := inOrder(ctx, resamples, t.drawn, func() (draw func(), rest func(resample int)) {
-		times, sums := make([]float64, t.segments), make([]float64, t.width)
+	err := inOrder(ctx, resamples, s.drawn, func() (draw func(), rest func(resample int)) {
+		times, sums := make([]float64, s.segments), make([]float64, s.width)
 		draw = func() {
 			clear(times)
 			for range times {
@@ -175,12 +175,12 @@ func (t *sample) bootstrap(ctx context.Context, resamples int, seed uint64) ([][
 				if n == 0 {
 					continue
 				}
-				for k, v := range t.row(i) {
+				for k, v := range s.row(i) {
 					sums[k] += n * v
 				}
 			}
 			for k := range scores {
-				scores[k][resample] = t.scoreOf(k, sums)
+				scores[k][resample] = s.scoreOf(k, sums)
 			}
 		}
 	})
@@ -190,38 +190,38 @@ func (t *sample) bootstrap(ctx context.Context, resamples int, seed uint64) ([][
 // exchange sets the p-values of pairs, whose systems have all segments, by trials that
 // exchange the two systems' outputs of a segment as NumPy's default_rng(seed).integers(2,
 // dtype=bool) says.
-func (t *sample) exchange(ctx context.Context, pairs []*testedPair, trials int, seed uint64) error {
+func (s *sample) exchange(ctx context.Context, pairs []*testedPair, trials int, seed uint64) error {
 	larger, asLarge := make([]atomic.Int64, len(pairs)), make([]atomic.Int64, len(pairs))
 	random := &numpyBits{g: correlate.NewNumPyRandom(seed)}
 	where := make([][2]int, len(pairs)) // positions of the systems
 	for i, p := range pairs {
-		where[i] = [2]int{t.position(p.A), t.position(p.B)}
+		where[i] = [2]int{s.position(p.A), s.position(p.B)}
 	}
-	err := inOrder(ctx, trials, t.drawn, func() (draw func(), rest func(trial int)) {
-		mask := make([]uint64, (t.segments+63)/64)
-		kept, left := make([]float64, t.width), make([]float64, t.width)
-		a, b := make([]float64, t.width), make([]float64, t.width)
-		draw = func() { random.fill(mask, t.segments) }
+	err := inOrder(ctx, trials, s.drawn, func() (draw func(), rest func(trial int)) {
+		mask := make([]uint64, (s.segments+63)/64)
+		kept, left := make([]float64, s.width), make([]float64, s.width)
+		a, b := make([]float64, s.width), make([]float64, s.width)
+		draw = func() { random.fill(mask, s.segments) }
 		return draw, func(int) {
 			clear(kept)
 			for w, word := range mask {
 				for ; word != 0; word &= word - 1 {
-					for k, v := range t.row(w*64 + bits.TrailingZeros64(word)) {
+					for k, v := range s.row(w*64 + bits.TrailingZeros64(word)) {
 						kept[k] += v
 					}
 				}
 			}
-			for k, total := range t.totals {
+			for k, total := range s.totals {
 				left[k] = total - kept[k]
 			}
 			for i, p := range pairs {
-				x, y := t.columns[where[i][0]], t.columns[where[i][1]]
+				x, y := s.columns[where[i][0]], s.columns[where[i][1]]
 				width := x.to - x.from
 				for k := range width {
 					a[k] = kept[x.from+k] + left[y.from+k]
 					b[k] = left[x.from+k] + kept[y.from+k]
 				}
-				difference, seen := math.Abs(t.score(a[:width], t.segments)-t.score(b[:width], t.segments)), math.Abs(p.Delta)
+				difference, seen := math.Abs(s.score(a[:width], s.segments)-s.score(b[:width], s.segments)), math.Abs(p.Delta)
 				if above(difference, seen) {
 					larger[i].Add(1)
 				}

@@ -71,7 +71,7 @@ func (d *Decisions) carryOut(s *refract.Segment, met map[string]bool) (*refract.
 			met[one.Answer], changed = true, true
 			err := one.suits(s, &v)
 			if err == nil {
-				err = one.settle(&v)
+				err = one.applyTo(&v)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: segment %s, prompt %s: %w", refract.Position{File: d.Path, Line: one.line}, text.Quote(s.ID), text.Quote(v.Prompt), err)
@@ -107,8 +107,8 @@ func (d *Decisions) carryOut(s *refract.Segment, met map[string]bool) (*refract.
 	return &out, nil
 }
 
-// settle applies a decision to a variant.
-func (d *Decision) settle(v *refract.Variant) error {
+// applyTo applies a decision to a variant.
+func (d *Decision) applyTo(v *refract.Variant) error {
 	v.Review = d.Choice
 	if d.Drawn && v.Audit == "" {
 		v.Audit = refract.AuditSampled

@@ -54,35 +54,35 @@ func newBLEU(tokenizer string) metrics.NativeWorkspace {
 }
 
 // Add measures the texts of a segment. Blank ones are left out.
-func (t *Diversity) Add(texts []string) {
+func (d *Diversity) Add(texts []string) {
 	var there []string
-	t.words = t.words[:0]
+	d.words = d.words[:0]
 	for _, s := range texts {
 		if strings.TrimSpace(s) != "" {
 			there = append(there, s)
-			t.words = append(t.words, text.AppendWords(nil, s))
+			d.words = append(d.words, text.AppendWords(nil, s))
 		}
 	}
 	if len(there) < 2 {
 		return
 	}
 	for n := 1; n <= 2; n++ {
-		clear(t.seen)
+		clear(d.seen)
 		total := 0
-		for _, in := range t.words {
+		for _, in := range d.words {
 			for k := 0; k+n <= len(in); k++ {
 				// Words contain no line feed, so different n-grams have different keys.
-				t.seen[strings.Join(in[k:k+n], "\n")] = true
+				d.seen[strings.Join(in[k:k+n], "\n")] = true
 				total++
 			}
 		}
 		if total > 0 {
-			t.Means[n-1].add(float64(len(t.seen)) / float64(total))
+			d.Means[n-1].add(float64(len(d.seen)) / float64(total))
 		}
 	}
-	self := t.bleu
+	self := d.bleu
 	if language, _ := text.Unspaced(strings.Join(there, " ")); language != "" {
-		self = t.characters
+		self = d.characters
 	}
 	sum := 0.0
 	var score [1]float64
@@ -90,7 +90,7 @@ func (t *Diversity) Add(texts []string) {
 		self.Load(metrics.Block{Hypotheses: []string{s}, References: append(append([]string{}, there[:i]...), there[i+1:]...)})
 		sum += self.Native(score[:0])[0]
 	}
-	t.Means[2].add(sum / float64(len(there)))
+	d.Means[2].add(sum / float64(len(there)))
 }
 
 func (m *Mean) add(v float64) {
@@ -99,9 +99,9 @@ func (m *Mean) add(v float64) {
 }
 
 // Merge adds the measurements of other segments.
-func (t *Diversity) Merge(o *Diversity) {
-	for i := range t.Means {
-		t.Means[i].Segments += o.Means[i].Segments
-		t.Means[i].Sum += o.Means[i].Sum
+func (d *Diversity) Merge(o *Diversity) {
+	for i := range d.Means {
+		d.Means[i].Segments += o.Means[i].Segments
+		d.Means[i].Sum += o.Means[i].Sum
 	}
 }

@@ -34,8 +34,8 @@ type ngrams struct{ chrf *chrf.Metric }
 
 func (ngrams) Name() string { return "ngrams" }
 
-func (g ngrams) Matrices(ctx context.Context, segments [][]string) ([]*Matrix, error) {
-	w := g.chrf.NewWorkspace()
+func (n ngrams) Matrices(ctx context.Context, segments [][]string) ([]*Matrix, error) {
+	w := n.chrf.NewWorkspace()
 	var cells []float64
 	out := make([]*Matrix, len(segments))
 	for k, texts := range segments {

@@ -133,11 +133,11 @@ func (b *Batches) Submitted() map[string]int {
 }
 
 // asked returns the number of rows that the model is asked for.
-func (j *BatchInfo) asked() int {
-	if len(j.plan.Problems) > 0 {
+func (b *BatchInfo) asked() int {
+	if len(b.plan.Problems) > 0 {
 		return 0
 	}
-	return max(0, len(j.Rows)-j.plan.Unanswered)
+	return max(0, len(b.Rows)-b.plan.Unanswered)
 }
 
 // serve answers requests below /v1/files and /v1/batches. It calls the functions with the lock

@@ -62,29 +62,29 @@ type OIPAnswer struct {
 }
 
 // Calls returns the number of requested inferences.
-func (s *OIP) Calls() int { return int(s.calls.Load()) }
+func (o *OIP) Calls() int { return int(o.calls.Load()) }
 
 // Rows returns the number of requested scores.
-func (s *OIP) Rows() int { return int(s.rows.Load()) }
+func (o *OIP) Rows() int { return int(o.rows.Load()) }
 
 // Texts returns the number of received texts.
-func (s *OIP) Texts() int { return int(s.texts.Load()) }
+func (o *OIP) Texts() int { return int(o.texts.Load()) }
 
 // ServeHTTP implements http.Handler.
-func (s *OIP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.Key != "" && r.Header.Get("Authorization") != "Bearer "+s.Key {
+func (o *OIP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if o.Key != "" && r.Header.Get("Authorization") != "Bearer "+o.Key {
 		OIPFail(w, http.StatusUnauthorized, "no access with "+r.Header.Get("Authorization"))
 		return
 	}
-	model := "/v2/models/" + cmp.Or(s.Model, "fake")
+	model := "/v2/models/" + cmp.Or(o.Model, "fake")
 	switch strings.TrimSuffix(strings.Replace(r.URL.Path, "/versions/1", "", 1), "/") {
 	case "/v2/health/ready":
 	case "/v2":
 		writeJSON(w, http.StatusOK, map[string]any{"name": "oip", "version": "1", "extensions": []string{}})
 	case model:
-		writeJSON(w, http.StatusOK, s.metadata())
+		writeJSON(w, http.StatusOK, o.metadata())
 	case model + "/infer":
-		s.infer(w, r)
+		o.infer(w, r)
 	default:
 		OIPFail(w, http.StatusNotFound, fmt.Sprintf("Request for unknown model: %q is not found", r.URL.Path))
 	}
@@ -95,7 +95,7 @@ func OIPFail(w http.ResponseWriter, status int, message string) {
 	writeJSON(w, status, map[string]string{"error": message})
 }
 
-func (s *OIP) metadata() map[string]any {
+func (o *OIP) metadata() map[string]any {
 	var inputs, outputs []Tensor
 	add := func(to *[]Tensor, is bool, name, datatype string, shape ...int) {
 		if is {
@@ -103,42 +103,42 @@ func (s *OIP) metadata() map[string]any {
 		}
 	}
 	add(&inputs, true, "hypothesis", "BYTES", -1)
-	add(&inputs, !s.NoSource, "source", "BYTES", -1)
+	add(&inputs, !o.NoSource, "source", "BYTES", -1)
 	add(&inputs, true, "reference", "BYTES", -1)
-	add(&inputs, !s.Flat, "pairs", "INT32", -1, 3)
-	add(&outputs, true, "score", cmp.Or(s.Datatype, "FP32"), -1)
-	add(&outputs, s.Spans, "error_spans", "BYTES", -1)
-	add(&outputs, !s.NoFacts, "facts", "BYTES", 1)
-	return map[string]any{"name": cmp.Or(s.Model, "fake"), "versions": []string{"1"}, "platform": "test", "inputs": inputs, "outputs": outputs}
+	add(&inputs, !o.Flat, "pairs", "INT32", -1, 3)
+	add(&outputs, true, "score", cmp.Or(o.Datatype, "FP32"), -1)
+	add(&outputs, o.Spans, "error_spans", "BYTES", -1)
+	add(&outputs, !o.NoFacts, "facts", "BYTES", 1)
+	return map[string]any{"name": cmp.Or(o.Model, "fake"), "versions": []string{"1"}, "platform": "test", "inputs": inputs, "outputs": outputs}
 }
 
-func (s *OIP) infer(w http.ResponseWriter, r *http.Request) {
-	n := int(s.calls.Add(1))
+func (o *OIP) infer(w http.ResponseWriter, r *http.Request) {
+	n := int(o.calls.Add(1))
 	var q OIPRequest
 	err := json.NewDecoder(r.Body).Decode(&q)
 	if err == nil {
-		err = s.read(&q)
+		err = o.read(&q)
 	}
 	if err != nil {
 		OIPFail(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	s.rows.Add(int64(len(q.Rows)))
+	o.rows.Add(int64(len(q.Rows)))
 	switch {
-	case s.Fault != nil && s.Fault(n, w, &q):
-	case s.MaxRows > 0 && len(q.Rows) > s.MaxRows:
+	case o.Fault != nil && o.Fault(n, w, &q):
+	case o.MaxRows > 0 && len(q.Rows) > o.MaxRows:
 		OIPFail(w, http.StatusRequestEntityTooLarge, "too large")
 	default:
-		a := s.answer(&q)
-		if s.Change != nil {
-			s.Change(n, a)
+		a := o.answer(&q)
+		if o.Change != nil {
+			o.Change(n, a)
 		}
 		writeJSON(w, http.StatusOK, a)
 	}
 }
 
 // read converts the tensors of a request to rows.
-func (s *OIP) read(q *OIPRequest) error {
+func (o *OIP) read(q *OIPRequest) error {
 	texts, ints := map[string][]string{}, map[string][]int{}
 	for _, t := range q.Inputs {
 		list, _ := t.Data.([]any)
@@ -157,7 +157,7 @@ func (s *OIP) read(q *OIPRequest) error {
 		if got := map[string]int{"BYTES": len(texts[t.Name]), "INT32": len(ints[t.Name])}[t.Datatype]; got != n {
 			return fmt.Errorf("input '%s' has %d values of %s instead of %d", t.Name, got, t.Datatype, n)
 		}
-		s.texts.Add(int64(len(texts[t.Name])))
+		o.texts.Add(int64(len(texts[t.Name])))
 	}
 	text := func(name string, i int) string {
 		if i < 0 || i >= len(texts[name]) {
@@ -168,7 +168,7 @@ func (s *OIP) read(q *OIPRequest) error {
 	for p := ints["pairs"]; len(p) >= 3; p = p[3:] {
 		q.Rows = append(q.Rows, Row{text("source", p[0]), text("hypothesis", p[1]), text("reference", p[2])})
 	}
-	if s.Flat {
+	if o.Flat {
 		for i, hypothesis := range texts["hypothesis"] {
 			q.Rows = append(q.Rows, Row{text("source", i), hypothesis, text("reference", i)})
 		}
@@ -177,17 +177,17 @@ func (s *OIP) read(q *OIPRequest) error {
 }
 
 // answer returns a good answer to a request.
-func (s *OIP) answer(q *OIPRequest) *OIPAnswer {
+func (o *OIP) answer(q *OIPRequest) *OIPAnswer {
 	scores, spans := make([]float32, len(q.Rows)), make([]string, len(q.Rows))
 	for i, row := range q.Rows {
 		scores[i], spans[i] = row.Score(), spansOf(row.Hypothesis)
 	}
-	a := &OIPAnswer{ID: q.ID, Model: cmp.Or(s.Model, "fake"), Version: "1", Outputs: []Tensor{{"score", cmp.Or(s.Datatype, "FP32"), []int{len(scores)}, scores}}}
-	if s.Spans {
+	a := &OIPAnswer{ID: q.ID, Model: cmp.Or(o.Model, "fake"), Version: "1", Outputs: []Tensor{{"score", cmp.Or(o.Datatype, "FP32"), []int{len(scores)}, scores}}}
+	if o.Spans {
 		a.Outputs = append(a.Outputs, Tensor{"error_spans", "BYTES", []int{len(scores)}, spans})
 	}
-	if !s.NoFacts {
-		a.Outputs = append(a.Outputs, Tensor{"facts", "BYTES", []int{1}, []string{cmp.Or(s.Facts, OIPFacts)}})
+	if !o.NoFacts {
+		a.Outputs = append(a.Outputs, Tensor{"facts", "BYTES", []int{1}, []string{cmp.Or(o.Facts, OIPFacts)}})
 	}
 	return a
 }

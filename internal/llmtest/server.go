@@ -35,13 +35,13 @@ func (h *Handler) Transport() http.RoundTripper { return inProcess{h} }
 
 type inProcess struct{ h http.Handler }
 
-func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
+func (i inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body == nil { // requests on a server always have a body
 		req = req.Clone(req.Context())
 		req.Body = http.NoBody
 	}
 	rec := httptest.NewRecorder()
-	aborted := t.serve(rec, req)
+	aborted := i.serve(rec, req)
 	_ = req.Body.Close()
 	if err := req.Context().Err(); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // serve reports whether the handler aborted its answer.
-func (t inProcess) serve(w http.ResponseWriter, req *http.Request) (aborted bool) {
+func (i inProcess) serve(w http.ResponseWriter, req *http.Request) (aborted bool) {
 	defer func() {
 		switch v := recover(); v {
 		case nil:
@@ -68,7 +68,7 @@ func (t inProcess) serve(w http.ResponseWriter, req *http.Request) (aborted bool
 			panic(v)
 		}
 	}()
-	t.h.ServeHTTP(w, req.Clone(req.Context()))
+	i.h.ServeHTTP(w, req.Clone(req.Context()))
 	return false
 }
 

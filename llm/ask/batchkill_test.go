@@ -17,7 +17,7 @@ import (
 // roundTrip makes a function an http.RoundTripper.
 type roundTrip func(*http.Request) (*http.Response, error)
 
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+func (t roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
 
 // killed is the value with which a run panics instead of being killed.
 type killed struct{ moment string }

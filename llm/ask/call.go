@@ -107,7 +107,7 @@ func (r *run) follow(t *task, i int, c *call) {
 				c.slot = false
 				<-r.slots
 			}
-			if c.slot || r.elsewhere(c, &res) {
+			if c.slot || r.awaitOther(c, &res) {
 				res = r.make(t, i, c)
 			}
 			r.finished(c, res)
@@ -141,10 +141,10 @@ func (r *run) claimed(c *call) bool {
 	return !ok || leased.Holds(c.Key)
 }
 
-// elsewhere waits for an answer that another process asks for or has just got. It holds no slot
+// awaitOther waits for an answer that another process asks for or has just got. It holds no slot
 // while it waits. If the answer does not come, it takes a slot and returns true: the call must be
 // made here.
-func (r *run) elsewhere(c *call, res *Result) (ours bool) {
+func (r *run) awaitOther(c *call, res *Result) (ours bool) {
 	keys := []cache.Key{c.Key}
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
 		// A claim is refused if there is an answer, so that none is missed.

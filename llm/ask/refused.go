@@ -49,16 +49,16 @@ func newRefusals(store cache.Store, told func(string, bool)) *refusals {
 }
 
 // forget makes the next use look in the store again.
-func (f *refusals) forget() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	clear(f.known)
+func (r *refusals) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.known)
 }
 
-func (f *refusals) find(ctx context.Context, w who) ([]string, error) {
-	f.mu.Lock()
-	found, known := f.known[w]
-	f.mu.Unlock()
+func (r *refusals) find(ctx context.Context, w who) ([]string, error) {
+	r.mu.Lock()
+	found, known := r.known[w]
+	r.mu.Unlock()
 	if known {
 		return found, nil
 	}
@@ -66,38 +66,38 @@ func (f *refusals) find(ctx context.Context, w who) ([]string, error) {
 	for _, p := range parameters {
 		keys = append(keys, w.refusal(p).Key())
 	}
-	_, stored, err := f.answers.Get(ctx, keys)
+	_, stored, err := r.answers.Get(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	found = slices.Clone(f.known[w])
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found = slices.Clone(r.known[w])
 	for i, p := range parameters {
 		if stored[i] && !slices.Contains(found, p) {
 			found = append(found, p)
 		}
 	}
-	f.known[w] = found
+	r.known[w] = found
 	for _, p := range found {
-		f.tell(w, p, "as an earlier run found", true)
+		r.announce(w, p, "as an earlier run found", true)
 	}
 	return found, nil
 }
 
-// tell reports once that a model is asked without a parameter. The caller holds the lock.
-func (f *refusals) tell(w who, parameter, why string, earlier bool) {
+// announce reports once that a model is asked without a parameter. The caller holds the lock.
+func (r *refusals) announce(w who, parameter, why string, earlier bool) {
 	what := fmt.Sprintf("model %s refuses %s and is asked without it", w.model, parameter)
-	if f.told != nil && !f.said[what] {
-		f.said[what] = true
-		f.told(what+": "+why, earlier)
+	if r.told != nil && !r.said[what] {
+		r.said[what] = true
+		r.told(what+": "+why, earlier)
 	}
 }
 
 // without removes from a question the parameters that its model refuses and the user did not
 // choose.
-func (f *refusals) without(ctx context.Context, q *Question) error {
-	refused, err := f.find(ctx, q.who())
+func (r *refusals) without(ctx context.Context, q *Question) error {
+	refused, err := r.find(ctx, q.who())
 	if err != nil || len(refused) == 0 {
 		return err
 	}
@@ -117,25 +117,25 @@ func (f *refusals) without(ctx context.Context, q *Question) error {
 
 // note records if a question was refused because of a parameter that can be left out, and reports
 // whether to ask again without it.
-func (f *refusals) note(ctx context.Context, q *Question, err error) (bool, error) {
+func (r *refusals) note(ctx context.Context, q *Question, err error) (bool, error) {
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Refuses == "" || slices.Contains(q.Chosen, e.Refuses) || slices.Contains(q.Wire.Omit, e.Refuses) {
 		return false, nil
 	}
 	w := q.who()
-	if _, err := f.find(ctx, w); err != nil {
+	if _, err := r.find(ctx, w); err != nil {
 		return false, err
 	}
-	f.mu.Lock()
-	first := !slices.Contains(f.known[w], e.Refuses)
+	r.mu.Lock()
+	first := !slices.Contains(r.known[w], e.Refuses)
 	if first {
-		f.known[w] = append(slices.Clone(f.known[w]), e.Refuses)
-		f.tell(w, e.Refuses, err.Error(), false)
+		r.known[w] = append(slices.Clone(r.known[w]), e.Refuses)
+		r.announce(w, e.Refuses, err.Error(), false)
 	}
-	f.mu.Unlock()
+	r.mu.Unlock()
 	if !first {
 		return true, nil
 	}
-	_, stored := f.answers.Put(ctx, Entry(w.refusal(e.Refuses), llm.Response{Text: err.Error(), HasText: true}))
+	_, stored := r.answers.Put(ctx, Entry(w.refusal(e.Refuses), llm.Response{Text: err.Error(), HasText: true}))
 	return true, stored
 }

@@ -93,7 +93,7 @@ func (r *Report) checkTexts(t Texts) {
 			continue // not yet located, so the hypothesis may be unknown
 		}
 		if e.Place == Absent {
-			r.problem(codeLocation, i, "the location %s does not stand in the output%s", shorten(e.Location), l.elsewhere(e.Location))
+			r.problem(codeLocation, i, "the location %s does not stand in the output%s", shorten(e.Location), l.otherText(e.Location))
 		}
 		old, quotes, corrects := e.Location, false, false
 		said := claims(e.Explanation)
@@ -109,7 +109,7 @@ func (r *Report) checkTexts(t Texts) {
 				old = c.text
 				if _, m := l.hypothesis.find(c.text); m == nowhere && !quotes {
 					quotes = true
-					r.problem(codeExplanation, i, "the explanation quotes %s as the output's, where it does not stand%s", shorten(c.text), l.elsewhere(c.text))
+					r.problem(codeExplanation, i, "the explanation quotes %s as the output's, where it does not stand%s", shorten(c.text), l.otherText(c.text))
 				}
 			case wanted:
 				if !corrects && l.stands(old, c.text) {
@@ -155,8 +155,8 @@ func isDistinctive(phrase string) bool {
 	return len(strings.Fields(phrase)) > 1 && utf8.RuneCountInString(phrase) >= 8
 }
 
-// elsewhere says which other text contains a phrase that the hypothesis lacks.
-func (l *locator) elsewhere(phrase string) string {
+// otherText says which other text contains a phrase that the hypothesis lacks.
+func (l *locator) otherText(phrase string) string {
 	switch {
 	case l.reference.has(phrase):
 		return ", but in the reference"

@@ -100,11 +100,11 @@ type missingModel struct {
 	err       error
 }
 
-func (e *missingModel) Error() string {
-	return fmt.Sprintf("its model is not at %s, where sacreBLEU keeps it: get it by 'curl --create-dirs -Lo %[1]s %s', or name the file with sp-model=FILE", e.file, e.url)
+func (m *missingModel) Error() string {
+	return fmt.Sprintf("its model is not at %s, where sacreBLEU keeps it: get it by 'curl --create-dirs -Lo %[1]s %s', or name the file with sp-model=FILE", m.file, m.url)
 }
 
-func (e *missingModel) Unwrap() error { return e.err }
+func (m *missingModel) Unwrap() error { return m.err }
 
 // keptModel returns where sacreBLEU stores the model of one of its tokenizers, and where it
 // downloads it.

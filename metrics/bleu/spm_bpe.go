@@ -71,7 +71,7 @@ func (e *spEncoder) mergePairs() {
 		e.consider(m.left, l.next)
 	}
 	for i := 0; i >= 0; i = e.chars[i].next {
-		e.settle(e.chars[i].start, e.chars[i].end)
+		e.emit(e.chars[i].start, e.chars[i].end)
 	}
 }
 
@@ -95,15 +95,15 @@ func (e *spEncoder) consider(left, right int) {
 	}
 }
 
-// settle adds a symbol to the result, or its parts if the piece is marked unused.
-func (e *spEncoder) settle(start, end int) {
+// emit adds a symbol to the result, or its parts if the piece is marked unused.
+func (e *spEncoder) emit(start, end int) {
 	id, ok := e.ids[string(e.text[start:end])]
 	if !ok {
 		id = e.unknown
 	}
 	if part, split := e.parts[string(e.text[start:end])]; split && e.pieces[id].kind == unused {
-		e.settle(start, start+part)
-		e.settle(start+part, end)
+		e.emit(start, start+part)
+		e.emit(start+part, end)
 		return
 	}
 	e.spans = append(e.spans, span{end, id})

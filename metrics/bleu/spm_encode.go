@@ -116,8 +116,8 @@ func (e *spEncoder) bestPath() {
 	slices.Reverse(e.spans)
 }
 
-func (p *route) improve(score float64, start int, id int32) {
-	if p.start < 0 || score > float64(p.score) {
-		*p = route{float32(score), start, id}
+func (r *route) improve(score float64, start int, id int32) {
+	if r.start < 0 || score > float64(r.score) {
+		*r = route{float32(score), start, id}
 	}
 }

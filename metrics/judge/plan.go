@@ -22,20 +22,20 @@ func (j *Judge) Foresee() metrics.Forecast {
 }
 
 // Outlook implements metrics.Forecast.
-func (p *forecast) Outlook() metrics.Outlook {
-	o := p.planner.Outlook()
+func (f *forecast) Outlook() metrics.Outlook {
+	o := f.planner.Outlook()
 	return metrics.Outlook{
-		Model: p.cfg.model, Cells: int(p.cells.Load()), Stored: o.Stored, Calls: o.Needed, Equal: o.Equal,
+		Model: f.cfg.model, Cells: int(f.cells.Load()), Stored: o.Stored, Calls: o.Needed, Equal: o.Equal,
 		PromptTokens: o.PromptTokens, MostCompletionTokens: o.MostCompletionTokens,
 	}
 }
 
 // Score makes no call. All cells are Unneeded.
-func (p *forecast) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-	s := newScoring(p.Judge, blocks)
+func (f *forecast) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+	s := newScoring(f.Judge, blocks)
 	cells := s.all()
-	p.cells.Add(int64(len(cells) / p.cfg.samples))
-	return s.scores, p.planner.Add(ctx, func(yield func(ask.Job, error) bool) {
+	f.cells.Add(int64(len(cells) / f.cfg.samples))
+	return s.scores, f.planner.Add(ctx, func(yield func(ask.Job, error) bool) {
 		for _, t := range cells {
 			if !yield(&conversation{scoring: s, task: t}, nil) {
 				return

@@ -53,7 +53,7 @@ func (s *scoring) Next(results []ask.Result) ([]ask.Question, error) {
 	var next []*task
 	for i, t := range s.round {
 		t.answer, t.err = results[i].Answer, results[i].Err
-		report, again := s.j.settle(t)
+		report, again := s.j.readAnswer(t)
 		if again != nil {
 			next = append(next, again)
 		} else if err := s.take(t, report); err != nil {

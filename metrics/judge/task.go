@@ -147,8 +147,8 @@ func plain(extra map[string]any) (map[string]any, error) {
 	return values, d.Decode(&values)
 }
 
-// settle makes a report of the answer to a task, or returns the next task.
-func (j *Judge) settle(t *task) (*analysis.Report, *task) {
+// readAnswer makes a report of the answer to a task, or returns the next task.
+func (j *Judge) readAnswer(t *task) (*analysis.Report, *task) {
 	a := &t.answer
 	retries := j.cfg.policy.retry > 0
 	switch {

@@ -51,12 +51,12 @@ func (m *metric) halving(ctx context.Context, native bool, tries int) *llm.Halvi
 }
 
 // cells returns a block for each score of a block.
-func (b *scored) cells(native bool) (out []metrics.Block) {
-	for _, h := range b.Hypotheses {
-		for c := range columns(b.Block, native) {
-			cell := metrics.Block{Source: b.Source, Hypotheses: []string{h}, References: b.References}
-			if !native && len(b.References) > 0 {
-				cell.References = b.References[c : c+1]
+func (s *scored) cells(native bool) (out []metrics.Block) {
+	for _, h := range s.Hypotheses {
+		for c := range columns(s.Block, native) {
+			cell := metrics.Block{Source: s.Source, Hypotheses: []string{h}, References: s.References}
+			if !native && len(s.References) > 0 {
+				cell.References = s.References[c : c+1]
 			}
 			out = append(out, cell)
 		}

@@ -18,8 +18,8 @@ type sequences struct {
 }
 
 // words makes room for n distinct words.
-func (x *sequences) words(n int) {
-	x.masks, x.left = resize(x.masks, n), resize(x.left, n)
+func (s *sequences) words(n int) {
+	s.masks, s.left = resize(s.masks, n), resize(s.left, n)
 }
 
 // resize returns a slice of n elements. Elements taken from s keep their values.
@@ -31,22 +31,22 @@ func resize[T any](s []T, n int) []T {
 }
 
 // length is the length of the longest common subsequence. With keep, the carries are kept.
-func (x *sequences) length(ref, hyp []uint32, keep bool) int {
+func (s *sequences) length(ref, hyp []uint32, keep bool) int {
 	n, row := 0, words64(len(hyp))
-	x.carries = resize(x.carries, len(hyp))
-	clear(x.carries)
+	s.carries = resize(s.carries, len(hyp))
+	clear(s.carries)
 	if keep {
-		x.kept = resize(x.kept, row*words64(len(ref)))
-		clear(x.kept)
+		s.kept = resize(s.kept, row*words64(len(ref)))
+		clear(s.kept)
 	}
 	for at := 0; at < len(ref); at += 64 {
 		if keep {
-			for j, c := range x.carries {
-				x.kept[at/64*row+j/64] |= c << (j % 64)
+			for j, c := range s.carries {
+				s.kept[at/64*row+j/64] |= c << (j % 64)
 			}
 		}
 		block := ref[at:min(at+64, len(ref))]
-		n += bits.OnesCount64(^x.read(block, hyp, nil) << (64 - len(block)))
+		n += bits.OnesCount64(^s.read(block, hyp, nil) << (64 - len(block)))
 	}
 	return n
 }
@@ -55,44 +55,44 @@ func words64(n int) int { return (n + 63) / 64 }
 
 // read goes over the hypothesis with up to 64 words of a reference and returns the last
 // column. It fills in columns unless it is nil.
-func (x *sequences) read(block, hyp []uint32, columns []uint64) uint64 {
+func (s *sequences) read(block, hyp []uint32, columns []uint64) uint64 {
 	for i, t := range block {
-		x.masks[t] |= 1 << i
+		s.masks[t] |= 1 << i
 	}
 	v := ^uint64(0)
 	for j, t := range hyp {
-		m := x.masks[t]
-		sum, carry := bits.Add64(v, v&m, x.carries[j])
+		m := s.masks[t]
+		sum, carry := bits.Add64(v, v&m, s.carries[j])
 		v = sum | v&^m
-		x.carries[j] = carry
+		s.carries[j] = carry
 		if columns != nil {
 			columns[j] = v
 		}
 	}
 	for _, t := range block {
-		x.masks[t] = 0
+		s.masks[t] = 0
 	}
 	return v
 }
 
 // mark adds the words of a longest common subsequence to found: of several, the one that
 // rouge-score takes.
-func (x *sequences) mark(ref, hyp []uint32) {
-	if x.length(ref, hyp, true) == 0 {
+func (s *sequences) mark(ref, hyp []uint32) {
+	if s.length(ref, hyp, true) == 0 {
 		return
 	}
-	x.columns = resize(x.columns, len(hyp))
+	s.columns = resize(s.columns, len(hyp))
 	row := words64(len(hyp))
 	for i, j := len(ref)-1, len(hyp)-1; i >= 0 && j >= 0; {
 		from := i &^ 63
-		for k := range x.carries {
-			x.carries[k] = x.kept[from/64*row+k/64] >> (k % 64) & 1
+		for k := range s.carries {
+			s.carries[k] = s.kept[from/64*row+k/64] >> (k % 64) & 1
 		}
-		x.read(ref[from:i+1], hyp[:j+1], x.columns)
+		s.read(ref[from:i+1], hyp[:j+1], s.columns)
 		for i >= from && j >= 0 {
-			switch longer := x.columns[j]>>(i-from)&1 == 0; {
+			switch longer := s.columns[j]>>(i-from)&1 == 0; {
 			case ref[i] == hyp[j]:
-				x.found[i/64] |= 1 << (i % 64)
+				s.found[i/64] |= 1 << (i % 64)
 				i--
 				j--
 			case longer:
@@ -107,32 +107,32 @@ func (x *sequences) mark(ref, hyp []uint32) {
 // union returns how many words of a reference are in subsequences that one of its lines
 // shares with a line of the hypothesis. A word counts at most as often as it is in the
 // hypothesis.
-func (x *sequences) union(ref, hyp *document) int {
+func (s *sequences) union(ref, hyp *document) int {
 	if len(ref.lines) == 1 && len(hyp.lines) == 1 {
-		return x.length(ref.lines[0], hyp.lines[0], false)
+		return s.length(ref.lines[0], hyp.lines[0], false)
 	}
 	for _, line := range hyp.lines {
 		for _, t := range line {
-			x.left[t]++
+			s.left[t]++
 		}
 	}
 	hits := 0
 	for _, line := range ref.lines {
-		x.found = resize(x.found, words64(len(line)))
-		clear(x.found)
+		s.found = resize(s.found, words64(len(line)))
+		clear(s.found)
 		for _, other := range hyp.lines {
-			x.mark(line, other)
+			s.mark(line, other)
 		}
 		for i, t := range line {
-			if x.found[i/64]>>(i%64)&1 == 1 && x.left[t] > 0 {
-				x.left[t]--
+			if s.found[i/64]>>(i%64)&1 == 1 && s.left[t] > 0 {
+				s.left[t]--
 				hits++
 			}
 		}
 	}
 	for _, line := range hyp.lines {
 		for _, t := range line {
-			x.left[t] = 0
+			s.left[t] = 0
 		}
 	}
 	return hits

@@ -54,8 +54,8 @@ func showCost(p *report.Progress, spend *ask.Budget) {
 	}
 }
 
-// tell reports where the answers came from; of names what they are about, or is "".
-func (a *answered) tell(e *env, of string) {
+// note reports where the answers came from; of names what they are about, or is "".
+func (a *answered) note(e *env, of string) {
 	failed := ""
 	if a.failed > 0 {
 		failed = fmt.Sprintf(", %d failed", a.failed)

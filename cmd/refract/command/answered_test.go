@@ -24,7 +24,7 @@ func TestAnswered(t *testing.T) {
 	} {
 		a.add(nil, spend, r)
 	}
-	a.tell(e, "")
+	a.note(e, "")
 	want := "2 answers: 1 by calls, 1 from the cache or equal to others, 3 failed\n" +
 		`warning: 2 requests failed; the next run asks for them again. The first: the server answered no (400): \x1b[2J` + "\n"
 	assert.Equal(t, want, out.String())

@@ -111,7 +111,7 @@ func (b *buildRun) run(ctx context.Context, e *env, path string) error {
 	}
 	if !b.dryRun {
 		b.progress.Finish()
-		b.answers.tell(e, "")
+		b.answers.note(e, "")
 	}
 	failed := err
 	if b.written {

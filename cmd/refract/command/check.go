@@ -62,34 +62,34 @@ raw text and alarms. docs/explanation/checks.md explains each check.`,
 	return cmd
 }
 
-func (k *checkRun) run(ctx context.Context, e *env, args []string) error {
-	c, err := k.checker(e, args, diversify.Prompts())
+func (r *checkRun) run(ctx context.Context, e *env, args []string) error {
+	c, err := r.checker(e, args, diversify.Prompts())
 	if err != nil {
 		return err
 	}
 	if c == nil {
 		return usagef("--checks none leaves nothing to do; name a check")
 	}
-	ds, err := k.dataset(e, args, k.result.path != "")
+	ds, err := r.dataset(e, args, r.result.path != "")
 	if err == nil {
-		if wrong := k.learn(ctx, e, args, ds, nil); wrong != nil { // no call is made, so a warning is enough
+		if wrong := r.learn(ctx, e, args, ds, nil); wrong != nil { // no call is made, so a warning is enough
 			e.warn("%v", wrong)
 		}
-		ds, err = k.decided(ds)
+		ds, err = r.decided(ds)
 	}
 	if err != nil {
 		return err
 	}
-	out, err := e.create(k.result.path)
+	out, err := e.create(r.result.path)
 	if err != nil {
 		return err
 	}
 	encode := func(*refract.Segment) error { return nil }
-	if k.result.path != "" {
+	if r.result.path != "" {
 		encode = dataset.NewEncoder(out).Encode
 	}
 	found, kept := diversify.NewCounts(c), &publish.Tally{}
-	run, model, err := k.open(ctx, e)
+	run, model, err := r.open(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -118,32 +118,32 @@ func (k *checkRun) run(ctx context.Context, e *env, args []string) error {
 	}
 	run.answered()
 	run.done(ctx, nil)
-	return k.show(e, args, found, kept)
+	return r.show(e, args, found, kept)
 }
 
 // show reports what the checks found.
-func (k *checkRun) show(e *env, args []string, found *diversify.Counts, kept *publish.Tally) error {
-	if k.read == nil {
-		e.suggestNext(k.result.path, "review", "jsonl:"+k.result.path, "-o", "decisions.jsonl")
+func (r *checkRun) show(e *env, args []string, found *diversify.Counts, kept *publish.Tally) error {
+	if r.read == nil {
+		e.suggestNext(r.result.path, "review", "jsonl:"+r.result.path, "-o", "decisions.jsonl")
 	} else {
-		e.suggestNext(k.result.path, "select", "jsonl:"+k.result.path, "-k", "all", "-o", "selected.jsonl")
+		e.suggestNext(r.result.path, "select", "jsonl:"+r.result.path, "-k", "all", "-o", "selected.jsonl")
 	}
 	if found.Answers == 0 {
 		return e.noVariant("check", args)
 	}
-	if k.read != nil {
-		k.noteDecisions(e)
+	if r.read != nil {
+		r.noteDecisions(e)
 		e.noteMeaning(kept.Findings())
 	}
 	t := checkedTable(found)
-	if k.table.format == report.Table {
+	if r.table.format == report.Table {
 		t.Rows = slices.DeleteFunc(t.Rows, func(row []report.Value) bool { return row[2] == report.Int(0) })
 		t.Note("verdicts, alarms and cleaning without an answer are left out; -f csv shows them")
 	}
-	if k.result.path == "-" {
-		return k.table.whole(e.stderr, t)
+	if r.result.path == "-" {
+		return r.table.whole(e.stderr, t)
 	}
-	return k.table.show(e, t)
+	return r.table.show(e, t)
 }
 
 // leastCosine is the cosine of two vectors below which their texts are far apart.
@@ -173,13 +173,13 @@ func alarmFar(ctx context.Context, m embeddings.Embedder, s *refract.Segment, fo
 }
 
 // verify reads a published folder to its end.
-func (k *checkRun) verify(ctx context.Context, e *env, dir string) error {
+func (r *checkRun) verify(ctx context.Context, e *env, dir string) error {
 	e.collectAt(100)
 	res, err := publish.Verify(ctx, dir, func(w dataset.Warning) { e.warn("%s", w) })
 	if err != nil {
 		return err
 	}
-	return k.table.show(e, publishedTable(res, dir))
+	return r.table.show(e, publishedTable(res, dir))
 }
 
 // checkedTable shows the counts: all verdicts of the checks in their order, other verdicts,

@@ -43,7 +43,7 @@ const (
 
 func (e *env) expandCommand() *cobra.Command { return (&expandFlags{}).command(e) }
 
-func (x *expandFlags) command(e *env) *cobra.Command {
+func (ef *expandFlags) command(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "expand [DATASET]",
 		Short: "Expand references with a language model",
@@ -57,60 +57,60 @@ The exit code is 1 where --complete N was not reached or no answer has a text.`,
 		Example: `  refract expand jsonl:sample.jsonl --model gpt-4o-mini --dry-run
   refract expand jsonl:sample.jsonl --model gpt-4o-mini -o expanded.jsonl`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return x.run(cmd.Context(), e, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return ef.run(cmd.Context(), e, args) },
 	}
-	c := &x.config
-	x.input.register(cmd)
-	x.output.registerFormat(cmd, "of --dry-run: ", "")
-	x.output.registerLines(cmd)
+	c := &ef.config
+	ef.input.register(cmd)
+	ef.output.registerFormat(cmd, "of --dry-run: ", "")
+	ef.output.registerLines(cmd)
 	f := cmd.Flags()
 	f.StringVar(&c.Model, "model", "", "`MODEL` to ask (required)")
 	f.StringVar(&c.Revision, "revision", "", "revision of the model's weights, recorded with every answer")
 	f.StringVar((*string)(&c.Endpoint), "endpoint", string(llm.Chat), "chat, completions for models without a chat template, or messages for Anthropic's API")
 	oneOf(cmd, "endpoint", string(llm.Chat), string(llm.Completions), string(llm.Messages))
-	f.StringVar(&x.form, "form", string(diversify.FormAuto), "form of answers: json, text (as in the paper), or auto: stored ones of both, and json where the server gives it")
+	f.StringVar(&ef.form, "form", string(diversify.FormAuto), "form of answers: json, text (as in the paper), or auto: stored ones of both, and json where the server gives it")
 	oneOf(cmd, "form", string(diversify.FormAuto), string(diversify.FormText), string(diversify.FormJSON))
-	f.BoolVar(&x.batch, "batch", false, "send the calls through the server's Batch API")
+	f.BoolVar(&ef.batch, "batch", false, "send the calls through the server's Batch API")
 	configured(cmd, "model", "form")
 	neutral(cmd, "batch")
 	grouped(cmd, modelFlags, "model", "batch")
-	f.StringVar(&x.prompts, "prompts", "ten", "prompts separated by commas: ten, plain, ten@de, file:FILE, … ('refract prompts' lists them)")
+	f.StringVar(&ef.prompts, "prompts", "ten", "prompts separated by commas: ten, plain, ten@de, file:FILE, … ('refract prompts' lists them)")
 	completeBy(cmd, "prompts", promptWords)
 	namesFiles(cmd, readsPrompts, "prompts")
 	f.IntVar(&c.Samples, "samples", diversify.DefaultSamples, "variants per prompt")
-	parsedFlag(cmd, &x.temperature, "temperature", strconv.Itoa(diversify.PaperTemperature), parameterUpTo(2), "sampling temperature `T`; none does not send one")
-	parsedFlag(cmd, &x.topP, "top-p", fmt.Sprint(diversify.PaperTopP), parameterUpTo(1), "nucleus sampling `P`; none does not send it")
-	x.given = f.Changed
+	parsedFlag(cmd, &ef.temperature, "temperature", strconv.Itoa(diversify.PaperTemperature), parameterUpTo(2), "sampling temperature `T`; none does not send one")
+	parsedFlag(cmd, &ef.topP, "top-p", fmt.Sprint(diversify.PaperTopP), parameterUpTo(1), "nucleus sampling `P`; none does not send it")
+	ef.given = f.Changed
 	f.IntVar(&c.MaxTokens, "max-tokens", diversify.DefaultMaxTokens, "longest answer")
 	parsedFlag(cmd, &c.Extra, "extra", "", llm.ParseExtra, "`JSON`: object of further fields of every request, such as '{\"seed\":1}' or '{\"reasoning_effort\":\"low\"}'")
 	f.IntVar(&c.Resample, "resample", defaultResample, "how often a rejected answer is asked for again")
 	f.IntVar(&c.Complete, "complete", 0, "ask until every segment has `N` accepted variants")
-	parsedFlag(cmd, &x.judge, "judge", "", x.parseJudge, fmt.Sprintf("`MODEL[,plant=N]` that judges whether variants mean what their reference does, and is measured by a changed answer in N segments, by default %d", defaultPlant))
+	parsedFlag(cmd, &ef.judge, "judge", "", ef.parseJudge, fmt.Sprintf("`MODEL[,plant=N]` that judges whether variants mean what their reference does, and is measured by a changed answer in N segments, by default %d", defaultPlant))
 	atLeast(cmd, 1, "samples", "max-tokens")
 	atLeast(cmd, 0, "resample", "complete")
 	grouped(cmd, taskFlags, "prompts", "complete", "judge")
-	x.callFlags.register(cmd, "answer")
-	x.callFlags.registerDryRun(cmd, "make no call")
+	ef.callFlags.register(cmd, "answer")
+	ef.callFlags.registerDryRun(cmd, "make no call")
 	grouped(cmd, budgetFlags, "prices", "max-cost")
-	x.checkFlags.register(cmd)
-	x.shardFlag.register(cmd)
+	ef.checkFlags.register(cmd)
+	ef.shardFlag.register(cmd)
 	return cmd
 }
 
 // plan makes the configuration of a run, without store and client, and refuses flags
 // that exclude each other.
-func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err error) {
-	cfg = x.config
+func (ef *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err error) {
+	cfg = ef.config
 	switch {
 	case cfg.Model == "":
 		return cfg, usagef("--model is missing: name the model to ask")
-	case x.offline && x.batch:
+	case ef.offline && ef.batch:
 		return cfg, usagef("--offline makes no call, but --batch does: leave one out")
-	case x.formatGiven && !x.dryRun:
+	case ef.formatGiven && !ef.dryRun:
 		return cfg, usagef("--format is for --dry-run; the dataset is always JSON Lines")
-	case x.batch && cfg.Endpoint == llm.Messages:
+	case ef.batch && cfg.Endpoint == llm.Messages:
 		return cfg, usagef("--batch speaks OpenAI's Batch API, which --endpoint messages has not: leave one out")
-	case x.batch && len(x.baseURLs) > 1:
+	case ef.batch && len(ef.baseURLs) > 1:
 		return cfg, usagef("--batch sends all calls to one server: name one --base-url")
 	}
 	cfg.LeftOut = e.leftOut
@@ -118,11 +118,11 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 		name, flag string
 		set        *float64
 		to         *float64
-	}{{llm.ParamTemperature, "temperature", x.temperature, &cfg.Temperature}, {llm.ParamTopP, "top-p", x.topP, &cfg.TopP}} {
+	}{{llm.ParamTemperature, "temperature", ef.temperature, &cfg.Temperature}, {llm.ParamTopP, "top-p", ef.topP, &cfg.TopP}} {
 		switch {
 		case p.set == nil: // the server's default, which is 1
 			*p.to, cfg.Omit = 1, append(cfg.Omit, p.name)
-		case x.given(p.flag):
+		case ef.given(p.flag):
 			cfg.Chosen = append(cfg.Chosen, p.name)
 			fallthrough
 		default:
@@ -132,25 +132,25 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 	if err := redact.CheckStored(cfg.Extra); err != nil {
 		return cfg, usagef("--extra: %w", err)
 	}
-	if err := redact.CheckStored(map[string]any{"model": cfg.Model, "revision": cfg.Revision, "judge": x.judge}); err != nil {
+	if err := redact.CheckStored(map[string]any{"model": cfg.Model, "revision": cfg.Revision, "judge": ef.judge}); err != nil {
 		return cfg, usagef("%w", err)
 	}
-	_, x.target = x.languages(args)
-	if cfg.Prompts, err = x.readPrompts(); err != nil {
+	_, ef.target = ef.languages(args)
+	if cfg.Prompts, err = ef.readPrompts(); err != nil {
 		return cfg, err
 	}
-	if cfg.Check, err = x.checker(e, args, cfg.Prompts); err != nil {
+	if cfg.Check, err = ef.checker(e, args, cfg.Prompts); err != nil {
 		return cfg, err
 	}
-	if x.judge != "" {
+	if ef.judge != "" {
 		if cfg.Check == nil {
 			return cfg, usagef("--judge needs the checks: leave out --checks none")
 		}
-		cfg.Equivalence = &diversify.Equivalence{Model: x.judge, Endpoint: cfg.Endpoint}
-		cfg.Plant = x.plant
+		cfg.Equivalence = &diversify.Equivalence{Model: ef.judge, Endpoint: cfg.Endpoint}
+		cfg.Plant = ef.plant
 	}
-	cfg.Enlarge, cfg.Form = expandEnlarge, diversify.Form(x.form)
-	cfg.Concurrency, cfg.Tolerate = x.atOnce(e), x.tolerate
+	cfg.Enlarge, cfg.Form = expandEnlarge, diversify.Form(ef.form)
+	cfg.Concurrency, cfg.Tolerate = ef.atOnce(e), ef.tolerate
 	return cfg, nil
 }
 
@@ -169,11 +169,11 @@ func parameterUpTo(most float64) func(string) (*float64, error) {
 }
 
 // parseJudge reads the model of --judge and how many changes are planted.
-func (x *expandFlags) parseJudge(s string) (string, error) {
+func (ef *expandFlags) parseJudge(s string) (string, error) {
 	model, n, given := strings.Cut(s, ",plant=")
-	if x.plant = defaultPlant; given {
+	if ef.plant = defaultPlant; given {
 		var err error
-		if x.plant, err = strconv.Atoi(n); err != nil || x.plant < 0 {
+		if ef.plant, err = strconv.Atoi(n); err != nil || ef.plant < 0 {
 			return "", &unwantedError{strconv.Quote(s), "MODEL, or MODEL,plant=N with N from 0"}
 		}
 	}
@@ -181,8 +181,8 @@ func (x *expandFlags) parseJudge(s string) (string, error) {
 }
 
 // readPrompts reads --prompts, with the language that some need.
-func (x *expandFlags) readPrompts() ([]diversify.Prompt, error) {
-	prompts, err := diversify.ParsePrompts(x.prompts)
+func (ef *expandFlags) readPrompts() ([]diversify.Prompt, error) {
+	prompts, err := diversify.ParsePrompts(ef.prompts)
 	if err != nil {
 		return nil, usagef("--prompts: %w", err)
 	}
@@ -190,10 +190,10 @@ func (x *expandFlags) readPrompts() ([]diversify.Prompt, error) {
 		if !p.NeedsLanguage() {
 			continue
 		}
-		if x.target == "" {
+		if ef.target == "" {
 			return nil, usagef("prompt %q asks for a language: name that of the references with --language, such as --language de", p.Name)
 		}
-		if prompts[i], err = p.In(x.target); err != nil {
+		if prompts[i], err = p.In(ef.target); err != nil {
 			return nil, usagef("--language: %w", err)
 		}
 	}
@@ -201,9 +201,9 @@ func (x *expandFlags) readPrompts() ([]diversify.Prompt, error) {
 }
 
 // models are all models that are asked.
-func (x *expandFlags) models() []string {
-	if x.judge == "" || x.judge == x.config.Model {
-		return []string{x.config.Model}
+func (ef *expandFlags) models() []string {
+	if ef.judge == "" || ef.judge == ef.config.Model {
+		return []string{ef.config.Model}
 	}
-	return []string{x.config.Model, x.judge}
+	return []string{ef.config.Model, ef.judge}
 }

@@ -28,53 +28,53 @@ type expandRun struct {
 	client *llm.Client // nil where no call is made
 }
 
-func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
+func (ef *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	e.collectAt(200)
-	cfg, err := x.plan(e, args)
+	cfg, err := ef.plan(e, args)
 	if err != nil {
 		return err
 	}
-	r := &expandRun{expandFlags: x, e: e, cfg: cfg}
-	if r.prices, err = x.readPrices(x.models()...); err != nil {
+	r := &expandRun{expandFlags: ef, e: e, cfg: cfg}
+	if r.prices, err = ef.readPrices(ef.models()...); err != nil {
 		return err
 	}
-	if x.batch {
+	if ef.batch {
 		r.prices = r.prices.Batched()
 	}
-	r.spend = ask.NewBudget(x.limits(), r.prices)
-	if x.calling() {
-		if r.client, err = x.client(e, cfg.Endpoint, ""); err != nil {
+	r.spend = ask.NewBudget(ef.limits(), r.prices)
+	if ef.calling() {
+		if r.client, err = ef.client(e, cfg.Endpoint, ""); err != nil {
 			return err
 		}
 	}
-	whole, err := x.dataset(e, args, true)
+	whole, err := ef.dataset(e, args, true)
 	if err != nil {
 		return err
 	}
-	if r.ds, err = x.cut(ctx, e, args, whole, "batch"); err != nil {
+	if r.ds, err = ef.cut(ctx, e, args, whole, "batch"); err != nil {
 		return err
 	}
 	r.cfg.Segments, _ = dataset.Len(r.ds)
-	store, err := x.openStore(ctx, e, x.dryRun)
+	store, err := ef.openStore(ctx, e, ef.dryRun)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	r.cfg.Store = store
-	if err := x.learn(ctx, e, args, whole, cfg.Prompts); err != nil {
+	if err := ef.learn(ctx, e, args, whole, cfg.Prompts); err != nil {
 		return err
 	}
-	if x.dryRun {
+	if ef.dryRun {
 		return r.foresee(ctx)
 	}
-	out, done, err := x.create(ctx, e, x.path)
+	out, done, err := ef.create(ctx, e, ef.path)
 	if done || err != nil {
 		return err
 	}
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
-	if err = r.expand(ctx, out); emptyPart(err, args, x.path) {
+	if err = r.expand(ctx, out); emptyPart(err, args, ef.path) {
 		e.note("standard input has no segment: nothing is written")
 		return nil
 	}
@@ -157,7 +157,7 @@ func (r *expandRun) unwritten(found *findings) error {
 func (r *expandRun) conclude(ctx context.Context, watch *watcher, found *findings, err error) error {
 	var lacking error
 	if err == nil || found.Segments > 0 {
-		found.tell(r.e, r.cfg.Check != nil)
+		found.noteAll(r.e, r.cfg.Check != nil)
 		lacking = r.lacking(found)
 		// What other shards or a later run may still find is not a failure.
 		if short, _ := found.yields.Below(r.cfg.Complete); lacking != nil && (err != nil || r.part != nil && short == 0 || found.Unanswered > 0) {

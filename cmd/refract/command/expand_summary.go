@@ -133,8 +133,8 @@ func (f *findings) noteCoverage(e *env, checked bool, complete int) {
 	say("%s of %s%s%s", humanize.Comma(int64(have)), english.Thousands(wanted, "variant"), of, none)
 }
 
-// tell reports what a run did; checked is false with --checks none.
-func (f *findings) tell(e *env, checked bool) {
+// noteAll reports what a run did; checked is false with --checks none.
+func (f *findings) noteAll(e *env, checked bool) {
 	judged := ""
 	if f.Judged > 0 {
 		judged = fmt.Sprintf(" (%d of the judge)", f.Judged)

@@ -57,31 +57,31 @@ The result is a document in Markdown, or all of its numbers with -f json.
 	return cmd
 }
 
-func (x *experimentRun) run(ctx context.Context, e *env, path string) error {
-	if !x.out.formatGiven && x.table == "" && filepath.Ext(x.out.path) == "" {
-		x.out.format = report.Markdown
+func (r *experimentRun) run(ctx context.Context, e *env, path string) error {
+	if !r.out.formatGiven && r.table == "" && filepath.Ext(r.out.path) == "" {
+		r.out.format = report.Markdown
 	}
-	format := x.out.format
+	format := r.out.format
 	switch {
-	case x.table == "" && format != report.Markdown && format != report.JSON:
+	case r.table == "" && format != report.Markdown && format != report.JSON:
 		return usagef("a whole result is markdown or json, not %s; choose one of its tables with --table", format)
-	case x.table != "" && !slices.Contains(conclusions.TableNames(), x.table):
-		return usagef("--table: %s", english.Unknown("table", x.table, conclusions.TableNames()))
+	case r.table != "" && !slices.Contains(conclusions.TableNames(), r.table):
+		return usagef("--table: %s", english.Unknown("table", r.table, conclusions.TableNames()))
 	}
-	run, err := x.judges.planOf(e, path)
+	run, err := r.judges.planOf(e, path)
 	if err != nil {
 		return err
 	}
-	out, err := e.create(x.out.path)
+	out, err := e.create(r.out.path)
 	if err != nil {
 		return err
 	}
-	figures, err := e.createFolder(x.plot)
+	figures, err := e.createFolder(r.plot)
 	if err != nil {
 		return err
 	}
 	return run.show(ctx, func(res *experiment.Result) error {
-		if err := x.write(e, out, res); err != nil || figures == nil {
+		if err := r.write(e, out, res); err != nil || figures == nil {
 			return err
 		}
 		return conclusions.DrawFigures(figures.Write, conclusions.Of(res).Figures())
@@ -95,18 +95,18 @@ var tableAsks = map[string]string{
 	"pairs": "'refract compare --test'; an experiment has --table differences", "ranks": "'refract compare --test'; an experiment has --table differences",
 }
 
-func (x *experimentRun) write(e *env, w io.Writer, res *experiment.Result) error {
+func (r *experimentRun) write(e *env, w io.Writer, res *experiment.Result) error {
 	switch {
-	case x.table != "":
-		t, err := conclusions.Of(res).Table(x.table)
+	case r.table != "":
+		t, err := conclusions.Of(res).Table(r.table)
 		if err != nil {
 			return err
 		}
-		if asks := tableAsks[x.table]; len(t.Rows) == 0 && asks != "" {
-			e.note("the table %s has no rows: it takes %s", x.table, asks)
+		if asks := tableAsks[r.table]; len(t.Rows) == 0 && asks != "" {
+			e.note("the table %s has no rows: it takes %s", r.table, asks)
 		}
-		return x.out.whole(w, t)
-	case x.out.format == report.JSON:
+		return r.out.whole(w, t)
+	case r.out.format == report.JSON:
 		enc := json.NewEncoder(jsonline.Escaping{To: w})
 		enc.SetIndent("", "  ")
 		return enc.Encode(conclusions.Of(res))

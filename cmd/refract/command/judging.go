@@ -364,7 +364,7 @@ func (j *judging) done(ctx context.Context, err error) {
 	if j.asker == nil {
 		return
 	}
-	j.answers.tell(j.e, " of judges")
+	j.answers.note(j.e, " of judges")
 	called := j.answers.called
 	for _, v := range j.vectors {
 		if asked := v.model.Asked(); asked+v.model.Stored() > 0 {

@@ -112,7 +112,7 @@ func (p *publishRun) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	p.noteDecisions(e)
-	p.tell(e, res)
+	p.noteLeftOut(e, res)
 	if checked := &res.Stats.Checked; checked.Any() {
 		e.note("%s", checked)
 	} else if res.Stats.Variants > 0 {
@@ -123,8 +123,8 @@ func (p *publishRun) run(ctx context.Context, e *env, args []string) error {
 	return p.output.show(e, publishedTable(res, p.dir))
 }
 
-// tell reports what the folder leaves out, and what to do next.
-func (p *publishRun) tell(e *env, res *publish.Result) {
+// noteLeftOut reports what the folder leaves out, and what to do next.
+func (p *publishRun) noteLeftOut(e *env, res *publish.Result) {
 	s, m := res.Stats, &res.Manifest
 	if s.Hypotheses+s.Judgements > 0 {
 		e.note("left out: outputs of systems (%d) and human judgements (%d)", s.Hypotheses, s.Judgements)

@@ -84,12 +84,12 @@ func rowsOf(t *testing.T, what, text string) []told {
 	return table.Rows
 }
 
-func (r *told) found() found {
-	a := found{value: math.NaN(), n: r.N, missing: r.Missing, systems: untold, groups: untold, dropped: untold}
-	if r.Value != nil {
-		a.value = *r.Value
+func (t *told) found() found {
+	a := found{value: math.NaN(), n: t.N, missing: t.Missing, systems: untold, groups: untold, dropped: untold}
+	if t.Value != nil {
+		a.value = *t.Value
 	}
-	for to, from := range map[*int]*int{&a.systems: r.Systems, &a.groups: r.Groups, &a.dropped: r.Dropped} {
+	for to, from := range map[*int]*int{&a.systems: t.Systems, &a.groups: t.Groups, &a.dropped: t.Dropped} {
 		if from != nil {
 			*to = *from
 		}
@@ -356,10 +356,10 @@ func (f *family) agree(t *testing.T, replies ...reply) {
 	}
 }
 
-func (a found) equal(b found) bool {
+func (f found) equal(b found) bool {
 	same := func(x, y int) bool { return x == y || x == untold || y == untold }
-	value := math.IsNaN(a.value) && math.IsNaN(b.value) || math.Abs(a.value-b.value) < 1e-12
-	return value && a.n == b.n && same(a.missing, b.missing) && same(a.systems, b.systems) && same(a.groups, b.groups) && same(a.dropped, b.dropped)
+	value := math.IsNaN(f.value) && math.IsNaN(b.value) || math.Abs(f.value-b.value) < 1e-12
+	return value && f.n == b.n && same(f.missing, b.missing) && same(f.systems, b.systems) && same(f.groups, b.groups) && same(f.dropped, b.dropped)
 }
 
 // lines makes a dataset: two domains whose documents have the same names. spoil

@@ -44,13 +44,13 @@ func (s *scoreRun) ofMatrix(flags *pflag.FlagSet, args []string) (*storedRun, er
 }
 
 // run aggregates the stored cells. The score of a system is the mean over segments.
-func (a *storedRun) run(ctx context.Context, e *env, path string) error {
+func (s *storedRun) run(ctx context.Context, e *env, path string) error {
 	in, err := matrix.Open(path)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := e.create(a.path)
+	out, err := e.create(s.path)
 	if err != nil {
 		return err
 	}
@@ -61,11 +61,11 @@ func (a *storedRun) run(ctx context.Context, e *env, path string) error {
 			return err
 		}
 		if to == nil { // what is in the matrix is known with its first segment
-			eng, err := a.engine(e, in.Metrics())
+			eng, err := s.engine(e, in.Metrics())
 			if err != nil {
 				return err
 			}
-			if to, err = a.sink(a.per, eng, out, nil, false); err != nil {
+			if to, err = s.sink(s.per, eng, out, nil, false); err != nil {
 				return err
 			}
 		}
@@ -95,8 +95,8 @@ func (a *storedRun) run(ctx context.Context, e *env, path string) error {
 }
 
 // engine crosses the metrics of a matrix with aggregators.
-func (a *storedRun) engine(e *env, infos []matrix.Info) (*refract.Engine, error) {
-	aggs, asked := a.aggregators, len(a.aggregators) > 0
+func (s *storedRun) engine(e *env, infos []matrix.Info) (*refract.Engine, error) {
+	aggs, asked := s.aggregators, len(s.aggregators) > 0
 	if !asked {
 		aggs = aggregate.Default("single", "max", "mean", "native")
 	}
@@ -118,5 +118,5 @@ func (a *storedRun) engine(e *env, infos []matrix.Info) (*refract.Engine, error)
 		return nil, err
 	}
 	e.noteWorstReferences(settings)
-	return refract.NewEngine(settings, refract.Options{Scope: refract.Averaged, Missing: a.missing})
+	return refract.NewEngine(settings, refract.Options{Scope: refract.Averaged, Missing: s.missing})
 }

@@ -31,17 +31,17 @@ type systemScores struct {
 }
 
 // resample computes the intervals of all scores.
-func (t *systemScores) resample(ctx context.Context) error {
-	t.intervals = make([]significance.CorpusInterval, len(t.scores))
+func (s *systemScores) resample(ctx context.Context) error {
+	s.intervals = make([]significance.CorpusInterval, len(s.scores))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range t.scores {
-		if t.intervals[i] = (significance.CorpusInterval{Mean: math.NaN(), Half: math.NaN()}); !t.scores[i].OK {
+	for i := range s.scores {
+		if s.intervals[i] = (significance.CorpusInterval{Mean: math.NaN(), Half: math.NaN()}); !s.scores[i].OK {
 			continue
 		}
 		group.Go(func() (err error) {
-			rows, value := t.acc.Samples(&t.scores[i])
-			t.intervals[i], err = significance.Corpus(ctx, rows, value, t.confidence)
+			rows, value := s.acc.Samples(&s.scores[i])
+			s.intervals[i], err = significance.Corpus(ctx, rows, value, s.confidence)
 			return err
 		})
 	}
@@ -49,43 +49,43 @@ func (t *systemScores) resample(ctx context.Context) error {
 }
 
 // bounds are the ends of a score's interval.
-func (t *systemScores) bounds(i int) report.Value {
-	ci := t.intervals[i]
+func (s *systemScores) bounds(i int) report.Value {
+	ci := s.intervals[i]
 	return report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half)
 }
 
 // forPrograms has a row for each score.
-func (t *systemScores) forPrograms() *report.NamedTable {
+func (s *systemScores) forPrograms() *report.NamedTable {
 	table := &report.NamedTable{Columns: []report.Column{
 		{Name: "id"}, {Name: "system"}, {Name: "metric"}, {Name: "aggregate"},
 		{Name: "references", Kind: report.KindInt}, {Name: "score", Kind: report.KindFloat}, {Name: "status"},
 		{Name: "segments", Kind: report.KindInt}, {Name: "missing", Kind: report.KindInt}, {Name: "missing_references", Kind: report.KindInt},
 		{Name: "method"}, {Name: "signature"},
 	}}
-	if t.intervals != nil {
+	if s.intervals != nil {
 		table.Columns = append(table.Columns, report.Column{Name: "ci", Kind: report.KindInterval}, report.Column{Name: "ci_mean", Kind: report.KindFloat})
 	}
-	if t.verbose {
+	if s.verbose {
 		table.Columns = append(table.Columns, report.Column{Name: "detail"})
 	}
-	if len(t.ended) > 0 {
+	if len(s.ended) > 0 {
 		table.Columns = append(table.Columns, report.Column{Name: "ended"})
 	}
-	for i := range t.scores {
-		sc := &t.scores[i]
-		set := t.settings[sc.Setting]
+	for i := range s.scores {
+		sc := &s.scores[i]
+		set := s.settings[sc.Setting]
 		row := []any{
 			nil, sc.System, set.Metric.Info().Name, report.StringOrNull(set.AggregatorName()), sc.MaxReferences, scoreValue(sc), sc.Status.String(),
-			sc.Segments, sc.Missing, sc.MissingReferences, method(sc), t.acc.Signature(sc).String(),
+			sc.Segments, sc.Missing, sc.MissingReferences, method(sc), s.acc.Signature(sc).String(),
 		}
-		if t.intervals != nil {
-			row = append(row, t.bounds(i), t.intervals[i].Mean)
+		if s.intervals != nil {
+			row = append(row, s.bounds(i), s.intervals[i].Mean)
 		}
-		if t.verbose {
-			row = append(row, report.StringOrNull(t.detail(sc)))
+		if s.verbose {
+			row = append(row, report.StringOrNull(s.detail(sc)))
 		}
-		if len(t.ended) > 0 {
-			row = append(row, report.StringOrNull(t.ended[set.Metric.Info().Name]))
+		if len(s.ended) > 0 {
+			row = append(row, report.StringOrNull(s.ended[set.Metric.Info().Name]))
 		}
 		table.Add(row...)
 	}
@@ -101,14 +101,14 @@ func method(sc *refract.SystemScore) string {
 }
 
 // heading says how the scores of each metric are computed.
-func (t *systemScores) heading() string {
+func (s *systemScores) heading() string {
 	names := map[string][]string{} // of metrics, by what their scores are
-	for i := range t.scores {
+	for i := range s.scores {
 		quantity := "mean of segments"
-		if t.scores[i].Pooled {
+		if s.scores[i].Pooled {
 			quantity = "corpus"
 		}
-		if name := t.settings[t.scores[i].Setting].Metric.Info().Name; !slices.Contains(names[quantity], name) {
+		if name := s.settings[s.scores[i].Setting].Metric.Info().Name; !slices.Contains(names[quantity], name) {
 			names[quantity] = append(names[quantity], name)
 		}
 	}
@@ -130,8 +130,8 @@ func scoreValue(sc *refract.SystemScore) report.Value {
 }
 
 // detail is what a corpus score is made of, "" where its metric does not say.
-func (t *systemScores) detail(sc *refract.SystemScore) string {
-	m, ok := t.settings[sc.Setting].Metric.(metrics.CorpusDetail)
+func (s *systemScores) detail(sc *refract.SystemScore) string {
+	m, ok := s.settings[sc.Setting].Metric.(metrics.CorpusDetail)
 	if !ok || sc.Statistics == nil {
 		return ""
 	}
@@ -139,47 +139,47 @@ func (t *systemScores) detail(sc *refract.SystemScore) string {
 }
 
 // forPeople has a row for each system and a column for each setting.
-func (t *systemScores) forPeople() *report.NamedTable {
-	systems := len(t.scores) / len(t.settings)
-	table := &report.NamedTable{Heading: t.heading(), Columns: []report.Column{{Name: "system"}}}
-	for k, set := range t.settings {
-		digits := t.digits(decimals(t.scores[k*systems:][:systems]))
+func (s *systemScores) forPeople() *report.NamedTable {
+	systems := len(s.scores) / len(s.settings)
+	table := &report.NamedTable{Heading: s.heading(), Columns: []report.Column{{Name: "system"}}}
+	for k, set := range s.settings {
+		digits := s.digits(decimals(s.scores[k*systems:][:systems]))
 		best := 1
 		if set.Metric.Info().Direction == metrics.LowerIsBetter {
 			best = -1
 		}
-		table.Columns = append(table.Columns, report.Column{Name: t.name(k), Kind: report.KindFloat, Digits: digits, Best: best})
-		if t.intervals != nil {
-			table.Columns = append(table.Columns, report.Column{Name: t.name(k) + " ci", Header: fmt.Sprintf("%g%% ci", 100*t.confidence), Kind: report.KindInterval, Digits: digits})
+		table.Columns = append(table.Columns, report.Column{Name: s.name(k), Kind: report.KindFloat, Digits: digits, Best: best})
+		if s.intervals != nil {
+			table.Columns = append(table.Columns, report.Column{Name: s.name(k) + " ci", Header: fmt.Sprintf("%g%% ci", 100*s.confidence), Kind: report.KindInterval, Digits: digits})
 		}
 	}
 	for i := range systems {
-		row := []any{t.scores[i].System}
-		for sc := i; sc < len(t.scores); sc += systems {
-			row = append(row, scoreValue(&t.scores[sc]))
-			if t.intervals != nil {
-				row = append(row, t.bounds(sc))
+		row := []any{s.scores[i].System}
+		for sc := i; sc < len(s.scores); sc += systems {
+			row = append(row, scoreValue(&s.scores[sc]))
+			if s.intervals != nil {
+				row = append(row, s.bounds(sc))
 			}
 		}
 		table.Add(row...)
 	}
-	t.notes(table, systems)
+	s.notes(table, systems)
 	return table
 }
 
 // ownRule reports whether a setting is the only one of its metric, and by the metric's own
 // rule for several references, as it is unless others are asked for.
-func (t *systemScores) ownRule(k int) bool {
-	of := func(set refract.Setting) bool { return set.Metric == t.settings[k].Metric }
-	first := slices.IndexFunc(t.settings, of)
-	return t.settings[k].Aggregator.Native() && first == k && !slices.ContainsFunc(t.settings[k+1:], of)
+func (s *systemScores) ownRule(k int) bool {
+	of := func(set refract.Setting) bool { return set.Metric == s.settings[k].Metric }
+	first := slices.IndexFunc(s.settings, of)
+	return s.settings[k].Aggregator.Native() && first == k && !slices.ContainsFunc(s.settings[k+1:], of)
 }
 
 // references are the fewest and the most references of a segment under a setting.
-func (t *systemScores) references(k int) (least, most int) {
+func (s *systemScores) references(k int) (least, most int) {
 	refs := span{}
-	for i := range t.scores {
-		if sc := &t.scores[i]; sc.Setting == k && sc.Segments > 0 {
+	for i := range s.scores {
+		if sc := &s.scores[i]; sc.Setting == k && sc.Segments > 0 {
 			refs.add(sc.MinReferences, sc.MaxReferences)
 		}
 	}
@@ -188,10 +188,10 @@ func (t *systemScores) references(k int) (least, most int) {
 
 // name is the heading of a setting. A metric's own rule is named only where it matters: with
 // several references.
-func (t *systemScores) name(k int) string {
-	set := t.settings[k]
-	switch least, most := t.references(k); {
-	case !t.ownRule(k):
+func (s *systemScores) name(k int) string {
+	set := s.settings[k]
+	switch least, most := s.references(k); {
+	case !s.ownRule(k):
 		return set.String()
 	case most <= 1:
 		return set.Metric.Info().Name
@@ -211,56 +211,56 @@ func decimals(scores []refract.SystemScore) int {
 }
 
 // notes say what is missing, what scores are made of, and their signatures.
-func (t *systemScores) notes(table *report.NamedTable, systems int) {
+func (s *systemScores) notes(table *report.NamedTable, systems int) {
 	var people []string
 	for i := range systems {
-		if t.scores[i].Human {
-			people = append(people, t.scores[i].System)
+		if s.scores[i].Human {
+			people = append(people, s.scores[i].System)
 		}
 	}
 	if len(people) > 0 {
 		table.Note("references, not systems: %s; a reference scored against itself is perfect", strings.Join(people, ", "))
 	}
 	for i := range systems {
-		lacks := byFact(len(t.settings), func(k int) (string, string) { return lacking(&t.scores[k*systems+i]), t.name(k) })
+		lacks := byFact(len(s.settings), func(k int) (string, string) { return lacking(&s.scores[k*systems+i]), s.name(k) })
 		for _, g := range lacks {
 			of := ""
-			if len(g.names) < len(t.settings) {
+			if len(g.names) < len(s.settings) {
 				of = " (" + strings.Join(g.names, ", ") + ")"
 			}
-			table.Note("%s: %s%s", t.scores[i].System, g.fact, of)
+			table.Note("%s: %s%s", s.scores[i].System, g.fact, of)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(t.ended)) {
-		table.Note("%s ended: %s", name, t.ended[name])
+	for _, name := range slices.Sorted(maps.Keys(s.ended)) {
+		table.Note("%s ended: %s", name, s.ended[name])
 	}
-	for i := range t.scores {
-		sc := &t.scores[i]
-		if detail := t.detail(sc); t.verbose && detail != "" {
-			table.Note("%s: %s|%s = %.1f %s", sc.System, t.settings[sc.Setting].Metric.Info().Name, t.acc.Signature(sc), sc.Value, detail)
+	for i := range s.scores {
+		sc := &s.scores[i]
+		if detail := s.detail(sc); s.verbose && detail != "" {
+			table.Note("%s: %s|%s = %.1f %s", sc.System, s.settings[sc.Setting].Metric.Info().Name, s.acc.Signature(sc), sc.Value, detail)
 		}
 	}
-	for k, set := range t.settings {
-		if _, most := t.references(k); t.ownRule(k) && most > 1 {
-			table.Note("%s: %s (native)", t.name(k), cmp.Or(set.Metric.Info().Rule, "the metric's own rule for several references"))
+	for k, set := range s.settings {
+		if _, most := s.references(k); s.ownRule(k) && most > 1 {
+			table.Note("%s: %s (native)", s.name(k), cmp.Or(set.Metric.Info().Rule, "the metric's own rule for several references"))
 		}
 	}
-	if t.intervals != nil {
-		table.Note("%g%% ci: as in sacreBLEU, the mean of 1,000 resamples of segments (seed 12345) ± half the range of the middle %[1]g%%", 100*t.confidence)
+	if s.intervals != nil {
+		table.Note("%g%% ci: as in sacreBLEU, the mean of 1,000 resamples of segments (seed 12345) ± half the range of the middle %[1]g%%", 100*s.confidence)
 	}
-	for k := range t.settings {
+	for k := range s.settings {
 		signatures := byFact(systems, func(i int) (string, string) {
-			sc := &t.scores[k*systems+i]
+			sc := &s.scores[k*systems+i]
 			switch {
 			case !sc.OK:
 				return "", ""
 			case sc.Pooled:
-				return "(corpus): " + t.acc.Signature(sc).String(), sc.System
+				return "(corpus): " + s.acc.Signature(sc).String(), sc.System
 			}
-			return "(mean): " + t.acc.Signature(sc).String(), sc.System
+			return "(mean): " + s.acc.Signature(sc).String(), sc.System
 		})
 		for _, g := range signatures {
-			name := t.name(k)
+			name := s.name(k)
 			if len(signatures) > 1 { // their outputs met different numbers of references
 				name += " of " + strings.Join(g.names, ", ")
 			}

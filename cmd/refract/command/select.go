@@ -67,32 +67,32 @@ The output is the dataset as JSON Lines; the other variants are moved to
 	return cmd
 }
 
-func (c *selectRun) run(ctx context.Context, e *env, args []string) error {
-	if c.k == 0 {
+func (r *selectRun) run(ctx context.Context, e *env, args []string) error {
+	if r.k == 0 {
 		return usagef("-k is missing: say how many variants of a segment to keep, or all")
 	}
-	s := &selection.Selector{Method: c.by, Seed: c.seed, WithoutAlarms: c.withoutAlarms}
-	if c.withoutAlarms {
+	s := &selection.Selector{Method: r.by, Seed: r.seed, WithoutAlarms: r.withoutAlarms}
+	if r.withoutAlarms {
 		_, s.Language = (&languageFlag{}).languages(args)
 	}
-	ds, err := c.dataset(e, args, true)
+	ds, err := r.dataset(e, args, true)
 	if err != nil {
 		return err
 	}
-	if c.k == allOfThem {
-		if err := c.countAll(ctx, e, s, ds); err != nil {
+	if r.k == allOfThem {
+		if err := r.countAll(ctx, e, s, ds); err != nil {
 			return err
 		}
 	}
-	out, err := e.create(c.path)
+	out, err := e.create(r.path)
 	if err != nil {
 		return err
 	}
 	var run *judging // nil unless vectors are compared
-	if c.by.Compares() {
+	if r.by.Compares() {
 		s.Similarity = selection.NGrams()
 		var model *embeddings.Model
-		if run, model, err = c.open(ctx, e); err != nil {
+		if run, model, err = r.open(ctx, e); err != nil {
 			return err
 		}
 		defer run.close()
@@ -100,25 +100,25 @@ func (c *selectRun) run(ctx context.Context, e *env, args []string) error {
 			s.Similarity = selection.Vectors(model)
 		}
 	}
-	sum, err := s.Stream(ctx, ds, c.k, dataset.NewEncoder(out).Encode)
+	sum, err := s.Stream(ctx, ds, r.k, dataset.NewEncoder(out).Encode)
 	run.answered()
 	run.done(ctx, err)
 	if err != nil {
 		return err
 	}
-	if sum.Variants == 0 && c.by != selection.ByOrder { // --by order may be used just to convert a dataset to JSON Lines
+	if sum.Variants == 0 && r.by != selection.ByOrder { // --by order may be used just to convert a dataset to JSON Lines
 		return e.noVariant("select", args)
 	}
 	e.note("%d segments: kept %d of %d variants by %s", sum.Segments, sum.Kept, sum.Variants, s)
-	e.suggestNext(c.path, "publish", "jsonl:"+c.path, "--to", "parquet", "-o", "references")
+	e.suggestNext(r.path, "publish", "jsonl:"+r.path, "--to", "parquet", "-o", "references")
 	if sum.Short > 0 {
-		e.warn("segments with fewer than %d variants to keep: %d", c.k, sum.Short)
+		e.warn("segments with fewer than %d variants to keep: %d", r.k, sum.Short)
 	}
 	return nil
 }
 
 // countAll reads the dataset once to find the number that -k all stands for.
-func (c *selectRun) countAll(ctx context.Context, e *env, s *selection.Selector, ds refract.Dataset) error {
+func (r *selectRun) countAll(ctx context.Context, e *env, s *selection.Selector, ds refract.Dataset) error {
 	if !dataset.Rereadable(ds) {
 		return usagef("-k all reads the dataset twice, and a pipe can be read once: write it to a file, or give a number")
 	}
@@ -135,6 +135,6 @@ func (c *selectRun) countAll(ctx context.Context, e *env, s *selection.Selector,
 	} else {
 		e.note("-k is %d, which every segment has", least)
 	}
-	c.k = least
+	r.k = least
 	return nil
 }

@@ -63,8 +63,8 @@ func (p *metricPool) lend(spec string) (*pooled, error) {
 	return m, nil
 }
 
-// back ends the use of a metric. A failed metric is made again for the next request.
-func (p *metricPool) back(m *pooled, failed bool) {
+// giveBack ends the use of a metric. A failed metric is made again for the next request.
+func (p *metricPool) giveBack(m *pooled, failed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now, ok := p.kept.Peek(m.spec); ok && now == m && failed {

@@ -47,7 +47,7 @@ func TestMetricPool(t *testing.T) {
 		if (err != nil) != (spec == "none") {
 			t.Fatal(spec, err)
 		}
-		return func(failed bool) { p.back(m, failed) }
+		return func(failed bool) { p.giveBack(m, failed) }
 	}
 	expect := func(wantMade, wantClosed string) {
 		t.Helper()

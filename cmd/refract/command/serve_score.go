@@ -168,7 +168,7 @@ func (s *serveRun) score(ctx context.Context, params []byte) (result []byte, err
 	}
 	from, target := q.languages(nil)
 	borrowed := &borrowedMetrics{pool: s.pool, from: from, to: target}
-	defer func() { borrowed.back(ctx, v.ended, err) }()
+	defer func() { borrowed.giveBack(ctx, v.ended, err) }()
 	ms, err := q.parse(func(spec string) (metrics.Metric, error) { return borrowed.metric(ctx, spec) })
 	if err != nil {
 		return nil, err
@@ -242,7 +242,7 @@ func (s *serveRun) compare(ctx context.Context, params []byte) (result []byte, e
 	}
 	borrowed := &borrowedMetrics{pool: s.pool}
 	borrowed.from, borrowed.to = c.languages(nil)
-	defer func() { borrowed.back(ctx, nil, err) }()
+	defer func() { borrowed.giveBack(ctx, nil, err) }()
 	r.Metric = borrowed.metric
 	res, err := r.Run(ctx, p)
 	if err != nil {
@@ -272,26 +272,26 @@ type borrowedMetrics struct {
 }
 
 // metric borrows one, and has the form that the engine of a plan calls.
-func (l *borrowedMetrics) metric(_ context.Context, spec string) (metrics.Metric, error) {
+func (b *borrowedMetrics) metric(_ context.Context, spec string) (metrics.Metric, error) {
 	spec += endOfSpec
 	if name, _, _ := strings.Cut(spec, ":"); slices.Contains(judge.Names(), strings.TrimSuffix(strings.TrimSuffix(name, endOfSpec), judge.HardenedSuffix)) {
-		spec += l.from + "-" + l.to // which its prompts name
+		spec += b.from + "-" + b.to // which its prompts name
 	}
-	m, err := l.pool.lend(spec)
+	m, err := b.pool.lend(spec)
 	if err != nil {
 		return nil, err
 	}
-	l.all = append(l.all, m)
+	b.all = append(b.all, m)
 	return m.Metric, nil
 }
 
-// back returns all metrics after a run. Those that failed through no fault of the
+// giveBack returns all metrics after a run. Those that failed through no fault of the
 // request are made again.
-func (l *borrowedMetrics) back(ctx context.Context, ended *refract.Incomplete, err error) {
+func (b *borrowedMetrics) giveBack(ctx context.Context, ended *refract.Incomplete, err error) {
 	if ctx.Err() != nil || isUsage(err) {
 		ended, err = nil, nil
 	}
-	for _, m := range l.all {
+	for _, m := range b.all {
 		why := err
 		if ended != nil {
 			why = nil
@@ -299,6 +299,6 @@ func (l *borrowedMetrics) back(ctx context.Context, ended *refract.Incomplete, e
 				why = ended.Errs[i]
 			}
 		}
-		l.pool.back(m, why != nil && !errors.As(why, new(*refract.NoSourceError)))
+		b.pool.giveBack(m, why != nil && !errors.As(why, new(*refract.NoSourceError)))
 	}
 }

@@ -87,18 +87,18 @@ inference), with the number of labels that this is worth.`,
 
 // check refuses flags that the table does not use, and a level of significance that no
 // p-value can reach.
-func (t *systemsRun) check() error {
-	if t.what == pairsTable && t.baseline != "" {
-		return usagef("--against does nothing with --table %s: leave it out", t.what)
+func (r *systemsRun) check() error {
+	if r.what == pairsTable && r.baseline != "" {
+		return usagef("--against does nothing with --table %s: leave it out", r.what)
 	}
-	if t.resamples == 0 {
-		if t.resamples = t.test.Resamples(); t.what == pairsTable {
-			t.resamples = pairResamples
+	if r.resamples == 0 {
+		if r.resamples = r.test.Resamples(); r.what == pairsTable {
+			r.resamples = pairResamples
 		}
 	}
-	t.alpha = math.Round((1-t.confidence)*1e12) / 1e12
-	if t.alpha*float64(t.resamples+1) < 1 {
-		return usagef("--confidence %g: %s give no p-value that small; raise --resamples to %.0f or more", t.confidence, english.Thousands(t.resamples, "resample"), math.Ceil(1/t.alpha)-1)
+	r.alpha = math.Round((1-r.confidence)*1e12) / 1e12
+	if r.alpha*float64(r.resamples+1) < 1 {
+		return usagef("--confidence %g: %s give no p-value that small; raise --resamples to %.0f or more", r.confidence, english.Thousands(r.resamples, "resample"), math.Ceil(1/r.alpha)-1)
 	}
 	return nil
 }
@@ -108,8 +108,8 @@ func (t *systemsRun) check() error {
 const pairResamples = 10000
 
 // collect is the sink of scores, which are tested at the end.
-func (t *systemsRun) collect(e *env, eng *refract.Engine, out io.Writer) *sink {
-	d := &testedSystems{e: e, plan: t, by: t.by, acc: eng.Systems(), settings: eng.Settings(), numbers: map[[2]string]int{}}
+func (r *systemsRun) collect(e *env, eng *refract.Engine, out io.Writer) *sink {
+	d := &testedSystems{e: e, plan: r, by: r.by, acc: eng.Systems(), settings: eng.Settings(), numbers: map[[2]string]int{}}
 	d.acc.Keep()
 	return &sink{func(s *refract.SegmentScores) error {
 		d.record(s.Segment)
@@ -120,7 +120,7 @@ func (t *systemsRun) collect(e *env, eng *refract.Engine, out io.Writer) *sink {
 		if err != nil {
 			return err
 		}
-		return t.view.whole(out, table)
+		return r.view.whole(out, table)
 	}}
 }
 
@@ -148,147 +148,147 @@ type testedSystems struct {
 }
 
 // record keeps what tables need of a segment.
-func (d *testedSystems) record(s *refract.Segment) {
-	number, known := d.numbers[[2]string{s.Domain, s.Document}]
+func (ts *testedSystems) record(s *refract.Segment) {
+	number, known := ts.numbers[[2]string{s.Domain, s.Document}]
 	if !known || s.Document == "" {
-		number = d.groups
-		d.groups++
+		number = ts.groups
+		ts.groups++
 	}
 	if s.Document != "" {
-		d.numbers[[2]string{s.Domain, s.Document}] = number
+		ts.numbers[[2]string{s.Domain, s.Document}] = number
 	} else {
-		d.undocumented++
+		ts.undocumented++
 	}
-	d.documents = append(d.documents, number)
+	ts.documents = append(ts.documents, number)
 }
 
 // choose picks the systems that are compared, and the baseline.
-func (d *testedSystems) choose() error {
-	all := d.acc.Scores()
-	perSetting := len(all) / len(d.settings)
-	d.scores = make([][]refract.SystemScore, len(d.settings))
+func (ts *testedSystems) choose() error {
+	all := ts.acc.Scores()
+	perSetting := len(all) / len(ts.settings)
+	ts.scores = make([][]refract.SystemScore, len(ts.settings))
 	for i := range all {
 		sc := &all[i]
 		first := i < perSetting
-		if sc.Human && len(d.plan.choice.choice.Systems) == 0 {
+		if sc.Human && len(ts.plan.choice.choice.Systems) == 0 {
 			if first {
-				d.leftOut = append(d.leftOut, sc.System)
+				ts.leftOut = append(ts.leftOut, sc.System)
 			}
 			continue
 		}
 		if first {
-			d.names = append(d.names, sc.System)
+			ts.names = append(ts.names, sc.System)
 		}
-		d.scores[sc.Setting] = append(d.scores[sc.Setting], *sc)
+		ts.scores[sc.Setting] = append(ts.scores[sc.Setting], *sc)
 	}
-	if len(d.names) < 2 {
-		return fmt.Errorf("a comparison needs two systems or more; there is %d: %q%s", len(d.names), d.names, d.leftOutNote())
+	if len(ts.names) < 2 {
+		return fmt.Errorf("a comparison needs two systems or more; there is %d: %q%s", len(ts.names), ts.names, ts.leftOutNote())
 	}
-	if d.plan.baseline == "" {
+	if ts.plan.baseline == "" {
 		return nil
 	}
 	var err error
-	if d.against, err = english.Index("system", d.plan.baseline, d.names); err != nil {
-		return usagef("--against: %w%s", err, d.leftOutNote())
+	if ts.against, err = english.Index("system", ts.plan.baseline, ts.names); err != nil {
+		return usagef("--against: %w%s", err, ts.leftOutNote())
 	}
 	return nil
 }
 
 // leftOutNote names the systems that are left out.
-func (d *testedSystems) leftOutNote() string {
-	if len(d.leftOut) == 0 {
+func (ts *testedSystems) leftOutNote() string {
+	if len(ts.leftOut) == 0 {
 		return ""
 	}
-	return " (left out as references scored as systems: " + strings.Join(d.leftOut, ", ") + ")"
+	return " (left out as references scored as systems: " + strings.Join(ts.leftOut, ", ") + ")"
 }
 
 // samples are the parts that the scores of a setting consist of.
-func (d *testedSystems) samples(setting int) *significance.Systems {
+func (ts *testedSystems) samples(setting int) *significance.Systems {
 	s := &significance.Systems{
-		Score:         func(sums []float64, segments int) float64 { return d.acc.Value(setting, sums, segments) },
-		LowerIsBetter: d.settings[setting].Metric.Info().Direction == metrics.LowerIsBetter,
+		Score:         func(sums []float64, segments int) float64 { return ts.acc.Value(setting, sums, segments) },
+		LowerIsBetter: ts.settings[setting].Metric.Info().Direction == metrics.LowerIsBetter,
 	}
-	for i := range d.scores[setting] {
-		sc, of := &d.scores[setting][i], make([][]float64, d.acc.Segments())
+	for i := range ts.scores[setting] {
+		sc, of := &ts.scores[setting][i], make([][]float64, ts.acc.Segments())
 		if sc.OK {
-			rows, _ := d.acc.Samples(sc)
-			for i, segment := range d.acc.Entered(sc) {
+			rows, _ := ts.acc.Samples(sc)
+			for i, segment := range ts.acc.Entered(sc) {
 				of[segment] = rows[i]
 			}
 		}
 		s.Statistics = append(s.Statistics, of)
 	}
-	if d.by == byDocument {
-		return s.Grouped(d.documents)
+	if ts.by == byDocument {
+		return s.Grouped(ts.documents)
 	}
 	return s
 }
 
 // compare tests systems with a baseline, or [significance.EveryPair].
-func (d *testedSystems) compare(ctx context.Context, setting, baseline int) (*significance.SystemComparison, error) {
-	return d.samples(setting).Compare(ctx, significance.SystemOptions{
-		Test: d.plan.test, Resamples: d.plan.resamples, Seed: d.plan.seed, Alpha: d.plan.alpha, Baseline: baseline,
+func (ts *testedSystems) compare(ctx context.Context, setting, baseline int) (*significance.SystemComparison, error) {
+	return ts.samples(setting).Compare(ctx, significance.SystemOptions{
+		Test: ts.plan.test, Resamples: ts.plan.resamples, Seed: ts.plan.seed, Alpha: ts.plan.alpha, Baseline: baseline,
 		Drawn: func(_, of int) {
-			d.progress.Total(of * len(d.settings))
-			d.progress.Add(1)
+			ts.progress.Total(of * len(ts.settings))
+			ts.progress.Add(1)
 		},
 	})
 }
 
 // table makes the table that the flags ask for.
-func (d *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
-	if err := d.choose(); err != nil {
+func (ts *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
+	if err := ts.choose(); err != nil {
 		return nil, err
 	}
 	switch {
-	case d.by == byDocument && len(d.numbers) == 0:
+	case ts.by == byDocument && len(ts.numbers) == 0:
 		return nil, usagef("--resample-by document: no segment of the dataset names its document; leave it out")
-	case d.by == "" && d.undocumented == 0 && d.groups > 1:
-		d.by = byDocument
-	case d.by == "":
-		d.by = bySegment
+	case ts.by == "" && ts.undocumented == 0 && ts.groups > 1:
+		ts.by = byDocument
+	case ts.by == "":
+		ts.by = bySegment
 	}
-	d.progress = d.e.progress("test", "resamples").Brief()
-	defer d.progress.Finish()
-	shown := d.systems
-	if d.plan.what == pairsTable {
-		shown = d.pairs
+	ts.progress = ts.e.progress("test", "resamples").Brief()
+	defer ts.progress.Finish()
+	shown := ts.systems
+	if ts.plan.what == pairsTable {
+		shown = ts.pairs
 	}
 	table, err := shown(ctx)
 	if err != nil {
 		return nil, err
 	}
-	d.notes(table)
+	ts.notes(table)
 	return table, nil
 }
 
 // notes adds what is missing, and how scores are computed.
-func (d *testedSystems) notes(t *report.NamedTable) {
-	test := map[significance.SystemTest]string{significance.PairedBootstrap: "paired bootstrap", significance.PairedRandomization: "approximate randomization"}[d.plan.test]
-	t.Note("p: %s, %s, seed %d, over the %ss that both systems have", test, english.Thousands(d.plan.resamples, "resample"), d.plan.seed, d.by)
-	if d.plan.test == significance.PairedBootstrap {
+func (ts *testedSystems) notes(t *report.NamedTable) {
+	test := map[significance.SystemTest]string{significance.PairedBootstrap: "paired bootstrap", significance.PairedRandomization: "approximate randomization"}[ts.plan.test]
+	t.Note("p: %s, %s, seed %d, over the %ss that both systems have", test, english.Thousands(ts.plan.resamples, "resample"), ts.plan.seed, ts.by)
+	if ts.plan.test == significance.PairedBootstrap {
 		t.Note("where there is no difference, paired-bs finds one twice as often as alpha says; paired-ar keeps to alpha")
 	}
-	if len(d.numbers) > 0 && d.by == bySegment {
+	if len(ts.numbers) > 0 && ts.by == bySegment {
 		const dependent = "p treats the segments of a document as independent, which they are not: --resample-by document does not"
-		if t.Note(dependent); !d.plan.view.format.ForPeople() {
-			d.e.note(dependent)
+		if t.Note(dependent); !ts.plan.view.format.ForPeople() {
+			ts.e.note(dependent)
 		}
 	}
-	d.noteOrder(t)
-	noteReferences(t, d.leftOut)
-	shown := d.shown()
+	ts.noteOrder(t)
+	noteReferences(t, ts.leftOut)
+	shown := ts.shown()
 	t.Heading = shown.heading()
-	shown.notes(t, len(d.names))
+	shown.notes(t, len(ts.names))
 }
 
 // noteOrder notes for each metric with several aggregations whether they rank the
 // systems alike, or else which pairs change places.
-func (d *testedSystems) noteOrder(t *report.NamedTable) {
-	for first, set := range d.settings {
+func (ts *testedSystems) noteOrder(t *report.NamedTable) {
+	for first, set := range ts.settings {
 		var of []int // settings of the metric
-		for k := range d.settings {
-			if d.settings[k].Metric == set.Metric {
+		for k := range ts.settings {
+			if ts.settings[k].Metric == set.Metric {
 				of = append(of, k)
 			}
 		}
@@ -297,20 +297,20 @@ func (d *testedSystems) noteOrder(t *report.NamedTable) {
 		}
 		var swapped []string
 		pairs := 0
-		for a := range d.names {
+		for a := range ts.names {
 			for b := range a {
 				var above, below []string
 				for _, k := range of {
-					switch x, y := &d.scores[k][a], &d.scores[k][b]; {
+					switch x, y := &ts.scores[k][a], &ts.scores[k][b]; {
 					case !x.OK || !y.OK || x.Value == y.Value:
 					case (x.Value > y.Value) == (set.Metric.Info().Direction == metrics.HigherIsBetter):
-						above = append(above, d.settings[k].AggregatorName())
+						above = append(above, ts.settings[k].AggregatorName())
 					default:
-						below = append(below, d.settings[k].AggregatorName())
+						below = append(below, ts.settings[k].AggregatorName())
 					}
 				}
 				if pairs++; len(above) > 0 && len(below) > 0 {
-					swapped = append(swapped, fmt.Sprintf("%s above %s under %s, below under %s", d.names[a], d.names[b], strings.Join(above, ", "), strings.Join(below, ", ")))
+					swapped = append(swapped, fmt.Sprintf("%s above %s under %s, below under %s", ts.names[a], ts.names[b], strings.Join(above, ", "), strings.Join(below, ", ")))
 				}
 			}
 		}
@@ -345,10 +345,10 @@ func programColumn(c report.Column) report.Column {
 
 // keyed is a table with a setting in each row: people see it if there are several,
 // programs see its parts.
-func (d *testedSystems) keyed(columns ...report.Column) *report.NamedTable {
+func (ts *testedSystems) keyed(columns ...report.Column) *report.NamedTable {
 	keys := []report.Column{{Name: "metric"}, {Name: "aggregate"}}
-	if d.plan.view.format.ForPeople() {
-		if keys = []report.Column{{Name: "setting"}}; len(d.settings) == 1 {
+	if ts.plan.view.format.ForPeople() {
+		if keys = []report.Column{{Name: "setting"}}; len(ts.settings) == 1 {
 			keys = nil
 		}
 	}
@@ -356,16 +356,16 @@ func (d *testedSystems) keyed(columns ...report.Column) *report.NamedTable {
 }
 
 // shown are the scores of all systems.
-func (d *testedSystems) shown() *systemScores {
-	return &systemScores{acc: d.acc, settings: d.settings, scores: slices.Concat(d.scores...), ended: d.ended}
+func (ts *testedSystems) shown() *systemScores {
+	return &systemScores{acc: ts.acc, settings: ts.settings, scores: slices.Concat(ts.scores...), ended: ts.ended}
 }
 
 // add adds a row about a setting.
-func (d *testedSystems) add(t *report.NamedTable, setting int, cells ...any) {
-	set := d.settings[setting]
+func (ts *testedSystems) add(t *report.NamedTable, setting int, cells ...any) {
+	set := ts.settings[setting]
 	keys := []any{set.Metric.Info().Name, report.StringOrNull(set.AggregatorName())}
-	if d.plan.view.format.ForPeople() {
-		if keys = []any{d.shown().name(setting)}; len(d.settings) == 1 {
+	if ts.plan.view.format.ForPeople() {
+		if keys = []any{ts.shown().name(setting)}; len(ts.settings) == 1 {
 			keys = nil
 		}
 	}
@@ -374,22 +374,22 @@ func (d *testedSystems) add(t *report.NamedTable, setting int, cells ...any) {
 
 // decimals is 3 if the scores of some setting need it, else 1. Differences have one
 // more.
-func (d *testedSystems) decimals() int {
+func (ts *testedSystems) decimals() int {
 	digits := 1
-	for _, scores := range d.scores {
+	for _, scores := range ts.scores {
 		known := slices.DeleteFunc(slices.Clone(scores), func(sc refract.SystemScore) bool { return !sc.OK })
 		if len(known) > 0 {
 			digits = max(digits, decimals(known))
 		}
 	}
-	return d.plan.view.digits(digits)
+	return ts.plan.view.digits(digits)
 }
 
 // result is the outcome of a test for the first system of a pair, by its p-value
 // corrected for the number of comparisons.
-func (d *testedSystems) result(setting int, p *significance.SystemPair, value float64, comparisons int) report.Value {
+func (ts *testedSystems) result(setting int, p *significance.SystemPair, value float64, comparisons int) report.Value {
 	better := p.Delta > 0
-	if d.settings[setting].Metric.Info().Direction == metrics.LowerIsBetter {
+	if ts.settings[setting].Metric.Info().Direction == metrics.LowerIsBetter {
 		better = p.Delta < 0
 	}
 	switch {
@@ -397,9 +397,9 @@ func (d *testedSystems) result(setting int, p *significance.SystemPair, value fl
 		return report.Null()
 	case p.Differing == 0:
 		return report.String("equal")
-	case p.Differing < d.least(comparisons):
+	case p.Differing < ts.least(comparisons):
 		return report.String("too few")
-	case p.Delta == 0 || !significance.Significant(value, d.plan.alpha):
+	case p.Delta == 0 || !significance.Significant(value, ts.plan.alpha):
 		return report.String("tie")
 	case better:
 		return report.String("win")
@@ -409,8 +409,8 @@ func (d *testedSystems) result(setting int, p *significance.SystemPair, value fl
 
 // least is the number of segments that must differ before one of the comparisons can
 // reach a corrected p-value of alpha, if all exchanges are tested.
-func (d *testedSystems) least(comparisons int) int {
-	return int(math.Ceil(1 - math.Log2(d.plan.alpha/float64(comparisons))))
+func (ts *testedSystems) least(comparisons int) int {
+	return int(math.Ceil(1 - math.Log2(ts.plan.alpha/float64(comparisons))))
 }
 
 // shownP is the p-value of a pair, missing if too few segments differ.
@@ -422,48 +422,48 @@ func shownP(p *significance.SystemPair, value float64, least int) report.Value {
 }
 
 // pairs is the table of every pair.
-func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
-	digits := d.decimals()
-	t := d.keyed(textColumn("system_a"), textColumn("system_b"), countColumn(d.by+"s"), numberColumn("score_a", digits), numberColumn("score_b", digits),
+func (ts *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
+	digits := ts.decimals()
+	t := ts.keyed(textColumn("system_a"), textColumn("system_b"), countColumn(ts.by+"s"), numberColumn("score_a", digits), numberColumn("score_b", digits),
 		numberColumn("delta", digits+1), numberColumn("p", 4), programColumn(numberColumn("p_sacrebleu", 4)), numberColumn("p_corrected", 4), textColumn("result"), programColumn(textColumn("method")))
-	pairs := len(d.names) * (len(d.names) - 1) / 2
-	if least := float64(pairs) / float64(d.plan.resamples+1); least > d.plan.alpha {
-		t.Note("%s give no p of %g or less after correction for %s: raise --resamples to %d or more", english.Thousands(d.plan.resamples, "resample"), d.plan.alpha, english.Count(pairs, "pair"), int(math.Ceil(float64(pairs)/d.plan.alpha)))
+	pairs := len(ts.names) * (len(ts.names) - 1) / 2
+	if least := float64(pairs) / float64(ts.plan.resamples+1); least > ts.plan.alpha {
+		t.Note("%s give no p of %g or less after correction for %s: raise --resamples to %d or more", english.Thousands(ts.plan.resamples, "resample"), ts.plan.alpha, english.Count(pairs, "pair"), int(math.Ceil(float64(pairs)/ts.plan.alpha)))
 	}
-	for k := range d.settings {
-		c, err := d.compare(ctx, k, significance.EveryPair)
+	for k := range ts.settings {
+		c, err := ts.compare(ctx, k, significance.EveryPair)
 		if err != nil {
 			return nil, err
 		}
 		for i := range c.Pairs {
 			p, n := &c.Pairs[i], len(c.Pairs)
-			d.add(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.Decisive, d.least(1)), shownP(p, p.P, 1), shownP(p, p.Corrected, d.least(n)), d.result(k, p, p.Corrected, n), method(&d.scores[k][p.A]))
+			ts.add(t, k, ts.names[p.A], ts.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.Decisive, ts.least(1)), shownP(p, p.P, 1), shownP(p, p.Corrected, ts.least(n)), ts.result(k, p, p.Corrected, n), method(&ts.scores[k][p.A]))
 		}
 	}
 	t.Note("result: of system a; win or loss: p is at most %g after Holm's correction for %s; too few: fewer than %d %ss differ, so p cannot be that small",
-		d.plan.alpha, english.Count(pairs, "pair"), d.least(pairs), d.by)
+		ts.plan.alpha, english.Count(pairs, "pair"), ts.least(pairs), ts.by)
 	return t, nil
 }
 
 // systems is the table of scores, intervals and ranks, the best first.
-func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error) {
-	digits := d.decimals()
-	segments, deltaCI := countColumn(d.by+"s"), intervalColumn("delta_ci", digits+1)
-	segments.Minor, deltaCI.Header = true, fmt.Sprintf("%.6g%% ci", 100*(1-d.plan.alpha))
-	t := d.keyed(textColumn("system"), numberColumn("score", digits),
+func (ts *testedSystems) systems(ctx context.Context) (*report.NamedTable, error) {
+	digits := ts.decimals()
+	segments, deltaCI := countColumn(ts.by+"s"), intervalColumn("delta_ci", digits+1)
+	segments.Minor, deltaCI.Header = true, fmt.Sprintf("%.6g%% ci", 100*(1-ts.plan.alpha))
+	t := ts.keyed(textColumn("system"), numberColumn("score", digits),
 		programColumn(intervalColumn("ci", digits)), programColumn(numberColumn("ci_mean", digits)),
 		countColumn("rank"), intervalColumn("rank_ci", 0), numberColumn("delta", digits+1), deltaCI, numberColumn("p", 4), programColumn(numberColumn("p_sacrebleu", 4)), textColumn("result"), segments,
 		programColumn(countColumn("missing")), programColumn(textColumn("baseline")), programColumn(textColumn("status")), programColumn(textColumn("method")), programColumn(textColumn("signature")))
-	for k := range d.settings {
-		c, err := d.compare(ctx, k, d.against)
+	for k := range ts.settings {
+		c, err := ts.compare(ctx, k, ts.against)
 		if err != nil {
 			return nil, err
 		}
-		pairs := make([]*significance.SystemPair, len(d.names))
+		pairs := make([]*significance.SystemPair, len(ts.names))
 		for i := range c.Pairs {
 			pairs[c.Pairs[i].A] = &c.Pairs[i]
 		}
-		order := make([]int, len(d.names))
+		order := make([]int, len(ts.names))
 		for i := range order {
 			order[i] = i
 		}
@@ -471,15 +471,15 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(last(i), last(j)) })
 		var tied, lacking []string
 		for _, i := range order {
-			s, sc := &c.Systems[i], &d.scores[k][i]
-			row := []any{d.names[i], scoreValue(sc), nil, nil, nil, nil}
+			s, sc := &c.Systems[i], &ts.scores[k][i]
+			row := []any{ts.names[i], scoreValue(sc), nil, nil, nil, nil}
 			if sc.OK {
 				row[2], row[3] = report.Interval(s.Interval.Mean-s.Interval.Half, s.Interval.Mean+s.Interval.Half), s.Interval.Mean
 			}
 			if sc.OK && s.Rank > 0 {
 				row[4], row[5] = s.Rank, report.Interval(float64(s.RankLow), float64(s.RankHigh))
 			} else {
-				lacking = append(lacking, d.names[i])
+				lacking = append(lacking, ts.names[i])
 			}
 			switch p := pairs[i]; {
 			case p == nil:
@@ -487,22 +487,22 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 			case math.IsNaN(p.Delta):
 				row = append(row, nil, nil, nil, nil, nil, p.Segments)
 			default:
-				ci, result := p.Interval, d.result(k, p, p.Decisive, 1)
+				ci, result := p.Interval, ts.result(k, p, p.Decisive, 1)
 				if result == report.String("tie") {
-					tied = append(tied, d.names[i])
+					tied = append(tied, ts.names[i])
 				}
-				row = append(row, p.Delta, report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half), shownP(p, p.Decisive, d.least(1)), shownP(p, p.P, 1), result, p.Segments)
+				row = append(row, p.Delta, report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half), shownP(p, p.Decisive, ts.least(1)), shownP(p, p.P, 1), result, p.Segments)
 			}
-			d.add(t, k, append(row, sc.Missing, d.names[d.against], sc.Status.String(), method(sc), d.acc.Signature(sc).String())...)
+			ts.add(t, k, append(row, sc.Missing, ts.names[ts.against], sc.Status.String(), method(sc), ts.acc.Signature(sc).String())...)
 		}
 		if len(lacking) > 0 {
-			t.Note("%s: no rank for %s: %ss that others have are missing; delta is over the %[3]ss that both systems have", d.shown().name(k), strings.Join(lacking, ", "), d.by)
+			t.Note("%s: no rank for %s: %ss that others have are missing; delta is over the %[3]ss that both systems have", ts.shown().name(k), strings.Join(lacking, ", "), ts.by)
 		}
 		if len(tied) > 0 {
-			t.Note("%s: the test does not tell %s from %s", d.shown().name(k), strings.Join(tied, ", "), d.names[d.against])
+			t.Note("%s: the test does not tell %s from %s", ts.shown().name(k), strings.Join(tied, ", "), ts.names[ts.against])
 		}
 	}
 	t.Note("delta, p and result: compared with %s; win or loss: p is at most %g, not corrected for the number of systems; too few: fewer than %d %ss differ, so p cannot be that small",
-		d.names[d.against], d.plan.alpha, d.least(1), d.by)
+		ts.names[ts.against], ts.plan.alpha, ts.least(1), ts.by)
 	return t, nil
 }

@@ -14,14 +14,14 @@ import (
 )
 
 // judged estimates mean judgements of systems from few judged segments and all scores.
-func (t *systemsRun) judged(ctx context.Context, e *env, flags *pflag.FlagSet, args []string) error {
+func (r *systemsRun) judged(ctx context.Context, e *env, flags *pflag.FlagSet, args []string) error {
 	for _, name := range []string{"test", "system", "dry-run"} {
 		if flags.Changed(name) {
 			return usagef("--%s does nothing with --human: leave it out", name)
 		}
 	}
 	c := &comparison{
-		data: t.data, choice: t.choice, languageFlag: t.scoring.languageFlag, score: t.scoring.settingFlags, judges: t.judges, humanLower: t.humanLower, resampling: t.resampling,
+		data: r.data, choice: r.choice, languageFlag: r.scoring.languageFlag, score: r.scoring.settingFlags, judges: r.judges, humanLower: r.humanLower, resampling: r.resampling,
 		statistics: []correlate.Statistic{correlate.StatLabelsSaved}, levels: []correlate.Level{correlate.SegmentLevel}, groupings: []correlate.Grouping{correlate.None},
 	}
 	if !flags.Changed("resamples") {
@@ -34,8 +34,8 @@ func (t *systemsRun) judged(ctx context.Context, e *env, flags *pflag.FlagSet, a
 	if !p.Strict {
 		p.Aggregators = aggregate.Default("native", "max")
 	}
-	p.Labels = &experiment.Labels{Always: true, Against: t.baseline, Pairs: t.what == pairsTable}
-	out, err := e.create(t.view.path)
+	p.Labels = &experiment.Labels{Always: true, Against: r.baseline, Pairs: r.what == pairsTable}
+	out, err := e.create(r.view.path)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (t *systemsRun) judged(ctx context.Context, e *env, flags *pflag.FlagSet, a
 		}
 		c.describe(table, &res.Datasets[0])
 		table.Notes = append(table.Notes, res.Notes...)
-		if err := t.view.whole(out, table); err != nil {
+		if err := r.view.whole(out, table); err != nil {
 			return fmt.Errorf("table: %w", err)
 		}
 		return nil

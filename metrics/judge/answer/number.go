@@ -134,7 +134,7 @@ func (s Spec) readAfter(mark *regexp.Regexp, text string, r *analysis.Report) st
 		value, rest, _, failed := s.number(bracketed().ReplaceAllString(strings.TrimLeft(text[at[1]:], marks+":"), "$1"))
 		if failed == "" {
 			values = append(values, value)
-			failed = goesOn(rest)
+			failed = restProblem(rest)
 			sure = sure || failed == ""
 		}
 		if failed != "" {
@@ -199,7 +199,7 @@ func (s Spec) value(text string) (value float64, rest, why string) {
 // second says why the text after a value spoils it, "" if it does not: the value continues, or
 // another line states another value.
 func (s Spec) second(value float64, rest string) string {
-	if why := goesOn(rest); why != "" {
+	if why := restProblem(rest); why != "" {
 		return why
 	}
 	_, others, _ := strings.Cut(rest, "\n")
@@ -217,9 +217,9 @@ func (s Spec) second(value float64, rest string) string {
 	return ""
 }
 
-// goesOn says why the rest of its sentence spoils a value, "" if it does not: the value counts
+// restProblem says why the rest of its sentence spoils a value, "" if it does not: the value counts
 // something ("3 errors"), or there is another one ("70-80", "70 or 80").
-func goesOn(rest string) string {
+func restProblem(rest string) string {
 	line, _, _ := strings.Cut(rest, "\n")
 	line = strings.TrimLeft(line, "*_`\"'”’")
 	switch {

@@ -46,7 +46,7 @@ func (r *Reports) Add(s *refract.SegmentScores, records io.Writer) error {
 			}
 			at := Place{ID: s.Segment.ID, System: s.Segment.Hypotheses[h].System, Metric: info.Name, Reference: reference}
 			r.Trust.Add(at.Metric, at.System, rep)
-			if r.Spans != nil {
+			if r.Spans != nil && !s.Segment.Hypotheses[h].Human { // as in comparisons of scores
 				if err := r.Spans.Add(&at, rep); err != nil {
 					return err
 				}

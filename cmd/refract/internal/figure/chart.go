@@ -69,8 +69,8 @@ func (a *axis) include(v float64, first bool) {
 	a.low, a.high = min(a.low, v), max(a.high, v)
 }
 
-// settle gives an axis a range where the data have none, and returns its ticks.
-func (a *axis) settle() []tick {
+// fit gives an axis a range where the data have none, and returns its ticks.
+func (a *axis) fit() []tick {
 	if a.low == a.high {
 		by := max(1, math.Abs(a.low)/1e6)
 		a.low, a.high = a.low-by, a.high+by

@@ -35,7 +35,7 @@ func newRow(charts []*chart) *row {
 	width := func(s string) float64 { return min(textWidth(s, tickSize), panelWidth) }
 	top, foot, names, labels := edge, edge+apart+tickLength+rowHeight, 0.0, 0.0
 	for _, c := range charts {
-		f := &frame{chart: c, ticks: [2][]tick{c.x.settle(), c.y.settle()}}
+		f := &frame{chart: c, ticks: [2][]tick{c.x.fit(), c.y.fit()}}
 		rows := 0
 		for _, k := range f.ticks[1] {
 			f.labels = max(f.labels, width(k.label))

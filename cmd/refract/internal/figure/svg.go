@@ -40,32 +40,32 @@ func newCanvas(width, height float64) *canvas {
 	return v
 }
 
-func (v *canvas) area(tone color.NRGBA, outline []spot) {
-	fmt.Fprintf(&v.b, `<path d="%sZ"%s/>`+"\n", path(outline), paint("fill", tone))
+func (c *canvas) area(tone color.NRGBA, outline []spot) {
+	fmt.Fprintf(&c.b, `<path d="%sZ"%s/>`+"\n", path(outline), paint("fill", tone))
 }
 
-func (v *canvas) line(tone color.NRGBA, width float64, through []spot) {
-	fmt.Fprintf(&v.b, `<path d="%s" fill="none"%s stroke-width="%s" stroke-linejoin="round"/>`+"\n", path(through), paint("stroke", tone), short(width))
+func (c *canvas) line(tone color.NRGBA, width float64, through []spot) {
+	fmt.Fprintf(&c.b, `<path d="%s" fill="none"%s stroke-width="%s" stroke-linejoin="round"/>`+"\n", path(through), paint("stroke", tone), short(width))
 }
 
-func (v *canvas) disc(tone color.NRGBA, at spot, radius float64) {
-	fmt.Fprintf(&v.b, `<circle cx="%s" cy="%s" r="%s"%s/>`+"\n", short(at.X), short(at.Y), short(radius), paint("fill", tone))
+func (c *canvas) disc(tone color.NRGBA, at spot, radius float64) {
+	fmt.Fprintf(&c.b, `<circle cx="%s" cy="%s" r="%s"%s/>`+"\n", short(at.X), short(at.Y), short(radius), paint("fill", tone))
 }
 
-func (v *canvas) text(tone color.NRGBA, t text) {
+func (c *canvas) text(tone color.NRGBA, t text) {
 	anchor := [...]string{"start", "middle", "end"}[int(2*t.before)]
-	fmt.Fprintf(&v.b, `<text x="%s" y="%s" font-size="%s" text-anchor="%s"%s`, short(t.at.X), short(t.at.Y), short(t.size), anchor, paint("fill", tone))
+	fmt.Fprintf(&c.b, `<text x="%s" y="%s" font-size="%s" text-anchor="%s"%s`, short(t.at.X), short(t.at.Y), short(t.size), anchor, paint("fill", tone))
 	if t.upwards {
-		fmt.Fprintf(&v.b, ` transform="rotate(-90 %s %s)"`, short(t.at.X), short(t.at.Y))
+		fmt.Fprintf(&c.b, ` transform="rotate(-90 %s %s)"`, short(t.at.X), short(t.at.Y))
 	}
-	v.b.WriteByte('>')
-	_ = xml.EscapeText(&v.b, []byte(t.s)) // a buffer takes all
-	v.b.WriteString("</text>\n")
+	c.b.WriteByte('>')
+	_ = xml.EscapeText(&c.b, []byte(t.s)) // a buffer takes all
+	c.b.WriteString("</text>\n")
 }
 
-func (v *canvas) WriteTo(w io.Writer) (int64, error) {
-	v.b.WriteString("</svg>\n")
-	return v.b.WriteTo(w)
+func (c *canvas) WriteTo(w io.Writer) (int64, error) {
+	c.b.WriteString("</svg>\n")
+	return c.b.WriteTo(w)
 }
 
 func path(through []spot) []byte {

@@ -26,11 +26,11 @@ type encoded struct {
 }
 
 // append writes s, and calls encode only if s differs from the row above.
-func (a *encoded) append(dst []byte, s string, encode func(dst []byte, s string) []byte) []byte {
-	if s != a.text || len(a.bytes) == 0 {
-		a.text, a.bytes = s, encode(a.bytes[:0], s)
+func (e *encoded) append(dst []byte, s string, encode func(dst []byte, s string) []byte) []byte {
+	if s != e.text || len(e.bytes) == 0 {
+		e.text, e.bytes = s, encode(e.bytes[:0], s)
 	}
-	return append(dst, a.bytes...)
+	return append(dst, e.bytes...)
 }
 
 func (e *delimitedEncoder) begin(dst []byte) []byte {

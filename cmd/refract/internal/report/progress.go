@@ -154,7 +154,7 @@ func (p *Progress) update(change func()) {
 	case p.lines:
 		if since >= linesEvery {
 			p.shown = now
-			p.tell(now)
+			p.writeLine(now)
 		}
 	case p.terminal && since >= redrawEvery:
 		p.shown = now
@@ -195,7 +195,7 @@ func (p *Progress) Finish() {
 	}
 	p.finished = true
 	if p.lines {
-		p.tell(p.now())
+		p.writeLine(p.now())
 		return
 	}
 	p.clear()

@@ -32,8 +32,8 @@ func NewProgressLines(w io.Writer, label string, total int, unit string) *Progre
 	return p
 }
 
-// tell writes a line. The caller holds p.mu.
-func (p *Progress) tell(now time.Time) {
+// writeLine writes a line. The caller holds p.mu.
+func (p *Progress) writeLine(now time.Time) {
 	said := progressLine{
 		Label: p.label, Done: p.done, Unit: p.unit,
 		Seconds:  now.Sub(p.start).Round(time.Millisecond).Seconds(),

@@ -88,6 +88,8 @@ func (f *frequent) most(t string) (own uint64, most int) {
 const (
 	// surely is the number of words that settle the language of a reference.
 	surely = 2
+	// Fewer of a reference's words than one in leastOf settle nothing.
+	leastOf = 6
 	// An answer is in another language if it has leastWords words of that language, and
 	// moreWords more for each word of the reference's language.
 	leastWords, moreWords = 2, 3
@@ -133,6 +135,16 @@ func (f *frequent) other(own uint64, rest string) string {
 		}
 	}
 	return best
+}
+
+// relatives lists languages that share so many words that only models tell them apart.
+var relatives = [][]string{{"cs", "pl", "sk"}, {"da", "nb", "sv"}, {"hr", "sl", "sr"}, {"ca", "es", "pt"}, {"bg", "mk", "sr"}, {"be", "ru", "uk"}}
+
+// close reports whether a language is a relative of one of those in own.
+func (f *frequent) close(own uint64, code string) bool {
+	return slices.ContainsFunc(relatives, func(of []string) bool {
+		return slices.Contains(of, code) && slices.ContainsFunc(of, func(c string) bool { return own&(1<<slices.Index(f.codes, c)) != 0 })
+	})
 }
 
 // Of returns the code of the language of a text, by its script and then by the language with

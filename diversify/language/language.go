@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 const (
@@ -265,7 +266,7 @@ func (d *Detector) Beside(reference string) func(rest, answer string) string {
 		if found != "" || words() == 0 {
 			return found
 		}
-		if code := frequentWords().other(words(), rest); code != "" {
+		if code := frequentWords().other(words(), rest); code != "" && (d.known || !frequentWords().close(words(), code)) {
 			return "its words are of another language than the reference: " + code
 		}
 		return ""
@@ -289,10 +290,11 @@ type besides struct {
 func (b *besides) byWords() uint64 {
 	f := frequentWords()
 	tongues, n := f.most(b.reference)
-	if i := slices.Index(f.codes, b.cfg.Language); i >= 0 {
+	switch i := slices.Index(f.codes, b.cfg.Language); {
+	case i >= 0:
 		return tongues | 1<<i
-	} else if n < surely {
-		return 0
+	case b.cfg.Language != "", n < surely, n*leastOf < len(text.LetterRuns(b.reference)):
+		return 0 // its language has no words here, or seems to have none
 	}
 	return tongues
 }

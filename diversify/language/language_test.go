@@ -174,6 +174,28 @@ func TestRelatedLanguages(t *testing.T) {
 	assert.Empty(t, cmp.Diff(map[string]int{"sl": 4}, alarms), "false alarms (-want +got)")
 }
 
+// Without models, answers in the reference's language pass, also where it has no frequent words,
+// and relatives are left undecided.
+func TestWithoutModels(t *testing.T) {
+	texts, others := translations(t), 0
+	for reference, list := range texts {
+		d := language.New(language.Config{Language: strings.TrimSuffix(reference, " paraphrased")})
+		for i, ref := range list {
+			for answer, of := range texts {
+				caught := otherLanguage(t, d, ref, of[(i+1)%len(of)])
+				if caught && (answer == reference || reference+answer == "cssk" || reference+answer == "nbda") {
+					t.Errorf("%s answer to a reference in %s: %q", answer, reference, of[(i+1)%len(of)])
+				} else if caught {
+					others++
+				}
+			}
+		}
+	}
+	if others < 5000 {
+		t.Errorf("%d answers in other languages are caught", others)
+	}
+}
+
 // A reference that is not in the dataset's main language is detected, and answers in its
 // language pass.
 func TestMixedLanguages(t *testing.T) {

@@ -80,6 +80,18 @@ def test_compare_and_asynchronous() -> None:
     assert asyncio.run(both()) == [2.0, 1.0]
 
 
+def test_systems() -> None:
+    segments = [Segment(str(i), ["a b c"], hypotheses={"x": "a b", "y": "c" * i}) for i in range(1, 4)]
+    rows = refract_eval.systems(segments, metric=["chrf", common], aggregate="max")
+    assert {(r["metric"], r["system"]): r["score"] for r in rows}["exec:common", "x"] == 2
+
+    def fails(hypotheses: list[str], references: list[str]) -> list[float]:
+        raise KeyError("dog")
+
+    with pytest.raises(MetricError, match="the metric fails raised KeyError: 'dog'"):
+        refract_eval.systems(segments, metric=fails)
+
+
 def test_exceptions() -> None:
     def fails(hypotheses: list[str], references: list[str]) -> list[float]:
         if "a dog ran" in hypotheses:

@@ -65,7 +65,7 @@ def test_published_folders(tmp_path: Path, sample: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", r"set.jsonl:2: Expecting"),
+        ("{", r"set.jsonl:2: no JSON at character 3"),
         ("[]", r"set.jsonl:2: want an object, not list"),
         ('{"id":"2","refs":[]}', "unknown field 'refs'"),
         ('{"id":"2","id":"3"}', "the key 'id' is repeated"),
@@ -260,3 +260,20 @@ def test_compare(program: str, sample: Path) -> None:
     assert "bleu single − chrf single: kendall 0.037 [" in repr(tested)
     turned = refract_eval.compare(segments, "chrf", "single", statistic="kendall", human_lower_is_better=True)
     assert [a.value for a in turned] == [-(a.value or 0) for a in tested if a.metric == "chrf"]
+
+
+def test_what_are_no_segments() -> None:
+    for call in (
+        refract_eval.compare,
+        refract_eval.score_segments,
+        refract_eval.systems,
+        lambda s: write(s, "x.jsonl"),
+        to_datasets,
+    ):
+        for wrong in (3, [3], ["a", 3], "nope:x"):
+            with pytest.raises((TypeError, ValueError, refract_eval.RefractError), match=r"Segment|dataset|nope"):
+                call(wrong)  # type: ignore[operator]
+    with pytest.raises(TypeError, match="dataset has rows of the type int"):
+        from_datasets([3])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="--format=csv: the result is read as JSON"):
+        refract_eval.systems([], format="csv")

@@ -34,7 +34,7 @@ func (in *input) register(cmd *cobra.Command) {
 	f.StringArrayVarP(&in.hyps, "hyp", "i", nil, "outputs of a system: `[NAME=]FILE` or FILE:COLUMN (repeatable)")
 	f.StringSliceVar(&in.reference, "reference", nil, "references of an mtme: or mqm: dataset, or all (default the task's own, mostly refA)")
 	f.StringArrayVar(&in.references, "references", nil, "expanded references, as `FORMAT:FILE` (repeatable)")
-	f.StringArrayVar(&in.human, "human", nil, "human scores of outputs, as `NAME[=FILE]`: rows id, system, score (repeatable); NAME chooses among several (default the only ones, or mqm)")
+	f.StringArrayVar(&in.human, "human", nil, "human scores of outputs, as `NAME[=FILE]`: rows id, system, score, and perhaps rater (repeatable); NAME chooses among several (default the only ones, or mqm)")
 	namesFiles(cmd, readsTexts, "source", "ref")
 	namesFiles(cmd, readsOutputs, "hyp")
 	namesFiles(cmd, readsDataset, "references")

@@ -10,7 +10,7 @@ from ._pending import Request, awaits, waits
 from .compare import Comparison, read_comparison
 from .scorer import Hypotheses, Metrics, References, Settings, Texts, metrics_of, specs
 from .scores import Scores
-from .segments import Segment, segment_to_json
+from .segments import Segment, segment_to_json, segments_of
 
 _shared = Client()
 
@@ -144,4 +144,4 @@ def _comparing(segments: Iterable[Segment], **given: Any) -> dict[str, Any]:
             params[name] = specs(params[name], name)
     if params.get("test", "none") != "none":
         params["table"] = "all"
-    return {"segments": [segment_to_json(s) for s in segments], **params}
+    return {"segments": [segment_to_json(s) for s in segments_of(segments)], **params}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._texts import texts
-from .segments import Segment, Variant
+from .segments import Segment, Variant, segment_to_json, segments_of
 
 if TYPE_CHECKING:
     import datasets
@@ -23,7 +23,9 @@ def to_datasets(segments: Iterable[Segment]) -> datasets.Dataset:
     """
     import datasets
 
-    rows = list(segments)
+    rows = segments_of(segments)
+    for s in rows:
+        segment_to_json(s)  # refuses what is none
     systems = list(dict.fromkeys(name for s in rows for name in s.hypotheses))
     text = datasets.Value("string")
     number = datasets.Value("int64")
@@ -68,9 +70,11 @@ def from_datasets(
     """
     if isinstance(dataset, Mapping):
         raise TypeError(f"dataset is a {type(dataset).__name__} of {', '.join(map(repr, dataset))}: give one of them")
+    rows = list(dataset)
+    if wrong := [type(row).__name__ for row in rows if not isinstance(row, Mapping)]:
+        raise TypeError(f"dataset has rows of the type {wrong[0]}, not mappings of columns")
     return [
-        _segment(row, i, references, source, hypotheses, id, document, domain, variants)
-        for i, row in enumerate(dataset)
+        _segment(row, i, references, source, hypotheses, id, document, domain, variants) for i, row in enumerate(rows)
     ]
 
 

@@ -14,7 +14,7 @@ from ._run import Flag, command_line
 from ._texts import hypotheses_by_system, references_by_segment, texts
 from .errors import UsageError
 from .scores import Scores, read_scores
-from .segments import Segment, segment_to_json
+from .segments import Segment, segment_to_json, segments_of
 
 
 class Frame(Protocol):
@@ -176,7 +176,7 @@ class Settings:
 
     def of_segments(self, client: Client, segments: Iterable[Segment], cells: bool) -> Request[Scores]:
         """Request the scores of a set that was read."""
-        segments = list(segments)
+        segments = segments_of(segments)
         lines = [{k: v for k, v in segment_to_json(s).items() if k not in ("rejected", "human")} for s in segments]
         return self._request(client, lines, [s.id for s in segments], cells)
 
@@ -194,7 +194,7 @@ class Settings:
 
 def specs(of: Sequence[str] | str, name: str) -> list[str]:
     """Read at least one specification of metrics or aggregators."""
-    read = [of] if isinstance(of, str) else list(of or ())
+    read = [of] if isinstance(of, str) else list(of) if isinstance(of, Iterable) else []
     if not read or not all(isinstance(s, str) and s for s in read):
         raise ValueError(f"{name} is {of!r}: give one or several names, such as {_EXAMPLES.get(name)}")
     return read
@@ -202,7 +202,9 @@ def specs(of: Sequence[str] | str, name: str) -> list[str]:
 
 def metrics_of(given: Metrics) -> list[str | Metric]:
     """Read at least one metric: names, and functions or other objects that can be called."""
-    read: list[str | Metric] = [given] if isinstance(given, str) or callable(given) else list(given or ())
+    read: list[str | Metric] = (
+        [given] if isinstance(given, str) or callable(given) else list(given) if isinstance(given, Iterable) else []
+    )
     if not read or not all(callable(m) or (isinstance(m, str) and m) for m in read):
         raise ValueError(
             f"metrics is {given!r}: give one or several names, such as {_EXAMPLES['metrics']}, or functions"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,8 +80,17 @@ _SEGMENT = {
 }
 
 
+def segments_of(given: Any) -> list[Any]:
+    """Read a list, or anything else with an order, whose elements should be segments."""
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        raise TypeError(f"segments is a {type(given).__name__}, not a list of Segment: read() makes one")
+    return list(given)
+
+
 def segment_to_json(s: Segment) -> dict[str, Any]:
     """Return the object for a line of JSON Lines, without empty fields."""
+    if not isinstance(s, Segment):
+        raise TypeError(f"segments has a {type(s).__name__}, not a Segment: give what read() returns")
     line: dict[str, Any] = {"id": s.id}
     if s.source is not None:
         line["source"] = s.source

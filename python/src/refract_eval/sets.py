@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ._run import Run
-from .segments import Segment, segment_from_json, segment_to_json
+from .segments import Segment, segment_from_json, segment_to_json, segments_of
 
 # More variants than any segment has, so that `refract select` keeps all.
 _ALL = "1000000000"
@@ -102,7 +102,7 @@ def dataset_file(dataset: Dataset, lines: Path) -> str:
     """Return what the program takes for a dataset: its name, or a file of the segments, written to lines."""
     if isinstance(dataset, (str, os.PathLike)):
         return os.fspath(dataset)
-    write((Segment(str(i), [s]) if isinstance(s, str) else s for i, s in enumerate(dataset, 1)), lines)
+    write((Segment(str(i), [s]) if isinstance(s, str) else s for i, s in enumerate(segments_of(dataset), 1)), lines)
     return f"jsonl:{lines}"
 
 
@@ -145,6 +145,8 @@ def _read_lines(path: Path) -> Iterator[Segment]:
                 raise ValueError(f"{where}: not UTF-8 at byte {e.start + 1} of the line: convert the file") from None
             try:
                 read = json.loads(text, object_pairs_hook=_without_repeats)
+            except json.JSONDecodeError as e:
+                raise ValueError(f"{where}: no JSON at character {e.pos + 1}: {text[:40].strip()!r}") from None
             except ValueError as e:
                 raise ValueError(f"{where}: {e}") from None
             segment = segment_from_json(read, where)
@@ -166,7 +168,7 @@ def _write_lines(segments: Iterable[Segment], path: Path, packed: bool = False) 
     with path.open("xb") as raw:
         out: Any = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) if packed else raw
         try:
-            for s in segments:
+            for s in segments_of(segments):
                 line = json.dumps(segment_to_json(s), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
                 out.write(line.encode() + b"\n")
         finally:

@@ -328,6 +328,20 @@ func TestBudgetDrains(t *testing.T) {
 	})
 }
 
+// A call that has its share of the budget is made, also if the budget ends before it begins.
+func TestBudgetIsUsed(t *testing.T) {
+	server := llmtest.NewServer(t, nil)
+	slow := completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+		time.Sleep(50 * time.Millisecond)
+		return client(t, server).Complete(ctx, r)
+	})
+	cfg := config(slow)
+	cfg.Budget, cfg.Concurrency = ask.NewBudget(ask.Limits{Calls: 6}, nil), 8
+	if _, _, err := run(t.Context(), newExpander(t, cfg), numbered(10)); !errors.Is(err, ask.ErrSpent) || server.Calls() != 6 {
+		t.Errorf("%v after %d calls, want 6", err, server.Calls())
+	}
+}
+
 // fickle gives answers chosen by the prompt, many of which are rejected.
 func fickle(_ context.Context, r llm.Request) (llm.Response, error) {
 	n := 0

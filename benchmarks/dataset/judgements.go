@@ -11,6 +11,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/numeric"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -31,7 +32,7 @@ func average(j *refract.Judgement) {
 		scores = append(scores, r.Score)
 	}
 	if len(scores) > 0 {
-		j.Score, j.Valid = mean(scores), true
+		j.Score, j.Valid = numeric.Mean(scores), true
 	}
 }
 
@@ -51,7 +52,7 @@ func keepSeveral(j *refract.Judgement) {
 				scores = append(scores, o.Score)
 			}
 		}
-		j.Ratings = append(j.Ratings, refract.Rating{Rater: r.Rater, Score: mean(scores)})
+		j.Ratings = append(j.Ratings, refract.Rating{Rater: r.Rater, Score: numeric.Mean(scores)})
 	}
 	if len(j.Ratings) < 2 {
 		j.Ratings = nil

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/idset"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -141,7 +140,7 @@ const rowUnit = "row"
 func checked(name, unit string, o Options, read reading) reading {
 	return func(ctx context.Context, each func(*refract.Segment) error) error {
 		var c coverage
-		ids := idset.New()
+		ids := text.NewSeen()
 		err := read(ctx, func(s *refract.Segment) error {
 			if unit != "" {
 				if first, again := ids.Add(s.ID, int64(s.Pos.Line)); again {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/files"
+	"github.com/refract-eval/refract/internal/numeric"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -328,7 +328,7 @@ func (t *tableSpec) groups(warn func(Warning)) ([]*refract.Segment, error) {
 		for i := range g.Judgements {
 			j := &g.Judgements[i]
 			if values := g.scores[[2]string{j.Name, j.System}]; len(values) > 0 {
-				j.Score, j.Valid = mean(values), true
+				j.Score, j.Valid = numeric.Mean(values), true
 			}
 			keepSeveral(j)
 		}
@@ -365,17 +365,4 @@ func (g *group) join(row *refract.Segment) error {
 		}
 	}
 	return nil
-}
-
-func mean(v []float64) float64 {
-	var sum, scaled float64
-	n := float64(len(v))
-	for _, x := range v {
-		sum += x
-		scaled += x / n
-	}
-	if math.IsInf(sum, 0) {
-		return scaled
-	}
-	return sum / n
 }

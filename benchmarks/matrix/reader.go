@@ -16,7 +16,6 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/files"
-	"github.com/refract-eval/refract/internal/idset"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -156,7 +155,7 @@ func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bo
 	var rows []row // of the current segment
 	var first int64
 	var line []byte
-	ids, sum := idset.New(), sha256.New()
+	ids, sum := text.NewSeen(), sha256.New()
 	for n := 0; ; n++ {
 		if n%checkEvery == 0 {
 			if err := ctx.Err(); err != nil {

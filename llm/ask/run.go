@@ -3,6 +3,7 @@ package ask
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"runtime"
@@ -17,18 +18,31 @@ type run struct {
 	*Asker
 	caller context.Context // the caller's context
 	ctx    context.Context // ends with the run; its cause is why
-	end    context.CancelCauseFunc
+	stop   context.CancelCauseFunc
 	life   context.Context // context of calls in flight; ends when they are given up; see llm.Lasting
-	giveUp context.CancelFunc
-	parts  sync.WaitGroup
+
+	stopCalls context.CancelFunc // no attempt begins afterwards
+	giveUp    context.CancelFunc
+	parts     sync.WaitGroup
 }
 
 func (a *Asker) begin(ctx context.Context) *run {
 	_ = a.store.flush(ctx) // if it fails, no call begins
 	r := &run{Asker: a, caller: ctx}
-	r.ctx, r.end = context.WithCancelCause(ctx)
-	r.life, r.giveUp = llm.Lasting(ctx, r.ctx)
+	r.ctx, r.stop = context.WithCancelCause(ctx)
+	begin, stopCalls := context.WithCancel(ctx)
+	life, giveUp := llm.Lasting(ctx, begin)
+	r.life, r.stopCalls, r.giveUp = life, stopCalls, func() { giveUp(); stopCalls() }
 	return r
+}
+
+// end ends the run for a reason, nil at its end. Calls that have their share of the budget still
+// begin if the reason is that nothing is left of it.
+func (r *run) end(cause error) {
+	r.stop(cause)
+	if !errors.Is(context.Cause(r.ctx), ErrSpent) || cause != nil && !errors.Is(cause, ErrSpent) {
+		r.stopCalls()
+	}
 }
 
 // close ends the run, and waits for the calls in flight.

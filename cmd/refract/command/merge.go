@@ -19,7 +19,6 @@ import (
 	"github.com/refract-eval/refract/cmd/refract/internal/audit"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/idset"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
@@ -304,7 +303,7 @@ func (m *mergeRun) add(ctx context.Context, e *env, out io.Writer) (failed map[s
 
 // join writes the lines of all parts.
 func (m *mergeRun) join(ctx context.Context, out io.Writer) error {
-	ids := &uniqueIDs{to: out, seen: idset.New(), parts: m.parts}
+	ids := &uniqueIDs{to: out, seen: text.NewSeen(), parts: m.parts}
 	for i, p := range m.parts {
 		to := out
 		if p.Per == "" {
@@ -320,7 +319,7 @@ func (m *mergeRun) join(ctx context.Context, out io.Writer) error {
 // uniqueIDs writes lines of segments, and fails at an id that an earlier one has.
 type uniqueIDs struct {
 	to    io.Writer
-	seen  *idset.Set // with the index of the part
+	seen  *text.Seen // with the index of the part
 	parts []readPart
 	part  int // whose lines are written
 }

@@ -136,7 +136,7 @@ func (s *shardFlag) cut(ctx context.Context, e *env, args []string, ds refract.D
 		return nil, err
 	}
 	settings := s.settings()
-	if len(args) > 0 {
+	if len(args) > 0 && whole.Size == 0 { // a plain file states its own, and is the same
 		if source, target := dataset.LanguagePair(args[0]); source+target != "" {
 			settings["the language pair"] = []string{source, target}
 		}

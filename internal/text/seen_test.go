@@ -1,18 +1,16 @@
-package idset_test
+package text
 
 import (
 	"math"
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/refract-eval/refract/internal/idset"
 )
 
-// A Set finds the same repetitions as a map.
-func TestAgainstMap(t *testing.T) {
+// A Seen finds the same repetitions as a map.
+func TestSeen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s, m := idset.New(), map[string]int64{}
+		s, m := NewSeen(), map[string]int64{}
 		for i, id := range rapid.SliceOf(rapid.StringN(0, 2, -1)).Draw(t, "ids") {
 			at := int64(i) + 1
 			before, again := s.Add(id, at)
@@ -27,8 +25,8 @@ func TestAgainstMap(t *testing.T) {
 	})
 }
 
-func TestFarPlaces(t *testing.T) {
-	s := idset.New()
+func TestSeenFar(t *testing.T) {
+	s := NewSeen()
 	s.Add("far", math.MaxInt64)
 	if before, _ := s.Add("far", 1); before != math.MaxUint32 {
 		t.Errorf("far is at %d", before)

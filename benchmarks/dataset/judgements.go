@@ -52,7 +52,10 @@ func keepSeveral(j *refract.Judgement) {
 				scores = append(scores, o.Score)
 			}
 		}
-		j.Ratings = append(j.Ratings, refract.Rating{Rater: r.Rater, Score: numeric.Mean(scores)})
+		if len(scores) > 1 { // the mean of -0 would be 0
+			r.Score = numeric.Mean(scores)
+		}
+		j.Ratings = append(j.Ratings, refract.Rating{Rater: r.Rater, Score: r.Score})
 	}
 	if len(j.Ratings) < 2 {
 		j.Ratings = nil

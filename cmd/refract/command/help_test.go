@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -111,6 +112,11 @@ func TestHelpExamplesRun(t *testing.T) {
 	f := prepareFolder(t, false)
 	answer := `{"output": "The model-generated output contains no errors."}` + "\n"
 	require.NoError(t, os.WriteFile(filepath.Join(f.dir, "outputs.jsonl"), []byte(answer), 0o644))
+	few := "id,system,score\n"
+	for i, id := range []string{"de-en-01", "de-en-02", "de-en-03"} {
+		few += fmt.Sprintf("%s,general,%d\n%s,small,%d\n", id, 80+i*i, id, 70-3*i)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(f.dir, "few.csv"), []byte(few), 0o644))
 	for _, cmd := range commands(testRoot(io.Discard)) {
 		for line := range strings.Lines(cmd.Example) {
 			if line = strings.TrimSpace(line); !strings.HasPrefix(line, "refract ") {

@@ -62,7 +62,8 @@ fi
 step "tests"
 pip "$venv" install --no-index --no-deps --force-reinstall "$wheel"
 if command -v npx >/dev/null; then
-	npx --yes pyright@1.1.414 --pythonpath "$venv/bin/python" --ignoreexternal --verifytypes refract_eval | tail -n 3
+	# --verifytypes looks only where the python on the path looks.
+	PATH=$venv/bin:$PATH npx --yes pyright@1.1.414 --ignoreexternal --verifytypes refract_eval >"$work/types" || { tail -n 40 "$work/types"; exit 1; }
 else
 	echo "not checked: that all public types are known needs npx"
 fi

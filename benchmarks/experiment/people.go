@@ -216,6 +216,10 @@ func (r *run) tellPeople(d *data, res *Result) {
 	}
 	var alphas []string
 	for _, a := range d.raters.Alpha {
+		if !a.Value.Defined() { // all ratings are equal
+			alphas = append(alphas, fmt.Sprintf("%s –", a.Scale))
+			continue
+		}
 		text := fmt.Sprintf("%s %.3f", a.Scale, float64(a.Value))
 		if a.Interval != nil {
 			text += fmt.Sprintf(" [%.3f, %.3f]", float64(a.Interval.Low), float64(a.Interval.High))

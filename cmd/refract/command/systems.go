@@ -63,6 +63,9 @@ inference), with the number of labels that this is worth.`,
 			if len(t.data.human) > 0 {
 				return t.judged(cmd.Context(), e, cmd.Flags(), args)
 			}
+			if t.humanLower {
+				return usagef("--human-lower-is-better does nothing without --human: leave it out")
+			}
 			if err := t.check(); err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -59,7 +60,12 @@ func (r *systemsRun) judged(ctx context.Context, e *env, flags *pflag.FlagSet, a
 			}
 		}
 		c.describe(table, &res.Datasets[0])
-		table.Notes = append(table.Notes, res.Notes...)
+		for _, note := range res.Notes {
+			if strings.Contains(note, " bootstrap over ") { // those of the table are Student's t
+				note = "labels saved: " + note
+			}
+			table.Notes = append(table.Notes, note)
+		}
 		if err := r.view.whole(out, table); err != nil {
 			return fmt.Errorf("table: %w", err)
 		}

@@ -131,6 +131,9 @@ func (s *Spans) Read(judge, name string, in io.Reader) error {
 			err = errors.New("the row has no \"errors\"; 'refract parse' and 'refract score --reports' write reports with error spans")
 		default:
 			err = json.Unmarshal(l.text, r)
+			if kind := (*json.UnmarshalTypeError)(nil); errors.As(err, &kind) {
+				err = fmt.Errorf("%q is a JSON %s, which it is in no report; spans are [start, end], in characters of the output", kind.Field, kind.Value)
+			}
 		}
 		if err == nil {
 			err = s.Add(&Place{ID: cmp.Or(label(row.ID), label(row.Segment)), System: label(row.System), Metric: judge, Reference: row.Reference}, r)

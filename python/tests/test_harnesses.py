@@ -171,6 +171,7 @@ def test_inspect_ai_has_no_corpus_of_several_epochs(reducer: str) -> None:
 
     given = [["a cat"], ["dogs ran", None], ["a"]]
     log = inspect_ai_run(["a cat", "dogs run", ""], given, epochs=inspect_ai.Epochs(3, reducer))
+    assert log.samples  # read now: within its loop inspect_ai would patch asyncio, for all tests to come
     again = inspect_ai.score(log, refract("bleu", "native"), display="none", action="overwrite", epochs_reducer=reducer)
     for scored in (log, again):
         assert scored.error is None

@@ -40,14 +40,11 @@ func (b Bootstrap) Alpha(ctx context.Context, r *Ratings, s Scale) (float64, Res
 	for i, of := range r.Of {
 		p.GoldOK[i], p.MetricOK[i] = len(of) > 1, len(of) > 1
 	}
-	unit, n, err := b.Units.ofCells(p)
+	_, resamples, err := b.ofRow(ctx, p, func(unit []int32, _ int) row { return newAlphaRow(r, s, unit) })
 	if err != nil {
 		return math.NaN(), Resamples{}, err
 	}
-	rs := &resampler{units: n, rows: []row{newAlphaRow(r, s, unit)}}
-	rs.pool, rs.effective = pool(p, unit, n)
-	values, err := b.values(ctx, rs)
-	return r.Alpha(s), Resamples{Values: values, Units: rs.effective}, err
+	return r.Alpha(s), resamples, nil
 }
 
 // alphaRow holds ratings as indices of their sorted values.

@@ -9,28 +9,41 @@ func (b Bootstrap) OfSums(ctx context.Context, segments [][]float64, of func(sum
 	for i := range segments {
 		p.GoldOK[i], p.MetricOK[i] = true, true
 	}
-	unit, n, err := b.Units.ofCells(p)
+	sums := &sumsRow{of: of}
+	pool, resamples, err := b.ofRow(ctx, p, func(unit []int32, units int) row {
+		sums.units = make([][]float64, units)
+		for i, numbers := range segments {
+			u := &sums.units[unit[i]]
+			if *u == nil {
+				*u = make([]float64, len(numbers))
+			}
+			for k, v := range numbers {
+				(*u)[k] += v
+			}
+		}
+		return sums
+	})
 	if err != nil {
 		return 0, Resamples{}, err
 	}
-	sums := &sumsRow{of: of, units: make([][]float64, n)}
-	for i, numbers := range segments {
-		u := &sums.units[unit[i]]
-		if *u == nil {
-			*u = make([]float64, len(numbers))
-		}
-		for k, v := range numbers {
-			(*u)[k] += v
-		}
-	}
-	rs := &resampler{units: n, rows: []row{sums}}
-	rs.pool, rs.effective = pool(p, unit, n)
-	values, err := b.values(ctx, rs)
-	once := make([]int32, n)
-	for _, u := range rs.pool {
+	once := make([]int32, len(sums.units))
+	for _, u := range pool {
 		once[u] = 1
 	}
-	return sums.weighted(once, new(scratch)), Resamples{Values: values, Units: rs.effective}, err
+	return sums.weighted(once, new(scratch)), resamples, nil
+}
+
+// ofRow resamples the units of the cells of a table by a row that is made for them, and returns
+// the units that it draws from.
+func (b Bootstrap) ofRow(ctx context.Context, p *Pairs, newRow func(unit []int32, units int) row) (drawn []int32, r Resamples, err error) {
+	unit, units, err := b.Units.ofCells(p)
+	if err != nil {
+		return nil, Resamples{}, err
+	}
+	rs := &resampler{units: units, rows: []row{newRow(unit, units)}}
+	rs.pool, rs.effective = pool(p, unit, units)
+	values, err := b.values(ctx, rs)
+	return rs.pool, Resamples{Values: values, Units: rs.effective}, err
 }
 
 // sumsRow holds the sums of each unit.

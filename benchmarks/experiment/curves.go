@@ -104,7 +104,7 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregat
 		r.warn("%s: a curve to %d further references ends at %d: no segment has more", d.Name, counts[len(counts)-1], most)
 		counts = slices.Compact(append(slices.Clone(counts[:beyond]), most))
 	}
-	r.progress("%s: curve by %s, %s %s", d.Name, c.Method, s.info.Name, a.Name())
+	r.progress(d.Name, "curve by %s, %s %s", c.Method, s.info.Name, a.Name())
 	points, err := r.points(ctx, d, s, a, orders, counts, c.Resamples)
 	if err != nil {
 		return nil, err

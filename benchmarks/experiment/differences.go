@@ -22,7 +22,7 @@ func (r *run) differences(ctx context.Context, d *data, pairs []pair, res *Resul
 	err := parallel(ctx, len(out), func(ctx context.Context, i int) error {
 		pr := pairs[i/n]
 		if i%n == 0 {
-			r.progress("%s: %s against %s", d.Name, pr.a.name, pr.b.name)
+			r.progress(d.Name, "%s against %s", pr.a.name, pr.b.name)
 		}
 		if err := r.difference(ctx, d, pr, statistics[i%n], &out[i]); err != nil {
 			return fmt.Errorf("%s against %s: %w", pr.a.name, pr.b.name, err)

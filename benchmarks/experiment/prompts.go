@@ -20,7 +20,7 @@ func (r *run) prompts(ctx context.Context, d *data, res *Result) error {
 		if !of.info.NeedsReferences {
 			continue
 		}
-		r.progress("%s: prompts, %s", d.Name, of.info.Name)
+		r.progress(d.Name, "prompts, %s", of.info.Name)
 		if err := r.promptsOf(ctx, d, of, aggregate.Default("max")[0].For(of.higher()), res); err != nil {
 			return fmt.Errorf("prompts: %s: %w", of.info.Name, err)
 		}

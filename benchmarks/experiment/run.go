@@ -73,13 +73,18 @@ func (r *run) warn(format string, args ...any) {
 	}
 }
 
-func (r *run) progress(format string, args ...any) {
-	if r.Progress != nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		m := strings.ReplaceAll(fmt.Sprintf(format, args...), " : ", ": ") // a dataset may have no name
-		r.Progress(strings.TrimPrefix(m, ": "))
+// progress says what is done with something; a dataset may have no name.
+func (r *run) progress(with, format string, args ...any) {
+	if r.Progress == nil {
+		return
 	}
+	text := fmt.Sprintf(format, args...)
+	if with = strings.TrimSpace(with); with != "" {
+		text = with + ": " + text
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Progress(text)
 }
 
 // note adds a note, once.
@@ -144,13 +149,13 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 		r.note("%v %s: p of %s can be far too small; auto holds", r.p.Test.Method, doubt, strings.Join(doubtful[doubt], ", "))
 	}
 	for k := 1; k < len(r.p.Datasets); k++ { // report faults in all datasets before scoring the first
-		r.progress("checking %s", r.p.Datasets[k].Name)
+		r.progress("", "checking %s", r.p.Datasets[k].Name)
 		if _, err := r.load(ctx, r.p.Datasets[k], true); err != nil {
 			return nil, r.inDataset(r.p.Datasets[k], err)
 		}
 	}
 	for _, entry := range r.p.Datasets {
-		r.progress("reading %s", entry.Name)
+		r.progress("", "reading %s", entry.Name)
 		if err := r.dataset(ctx, entry, res); err != nil {
 			return nil, r.inDataset(entry, err)
 		}
@@ -449,7 +454,7 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 	err := parallel(ctx, len(estimates), func(ctx context.Context, i int) (err error) {
 		s, st := settings[i/n], r.p.Statistics[i%n]
 		if i%n == 0 {
-			r.progress("%s: agreement of %s", d.Name, s.name)
+			r.progress(d.Name, "agreement of %s", s.name)
 		}
 		if estimates[i], err = r.estimate(ctx, s.table, st, r.p.Bootstrap.Resamples); err == nil {
 			ties[i], err = s.table.ties(st)
@@ -508,11 +513,14 @@ func (r *run) method(res *Result) {
 		r.note("scores of %s are means of segments, also of metrics with a corpus score, which 'refract score' shows", strings.Join(res.Means, " and "))
 	}
 	if b.Resamples > 0 {
-		paired := ""
+		of, paired := "", ""
+		if l := r.p.Labels; l != nil && l.Always { // the intervals of means are no bootstrap
+			of = "labels saved: "
+		}
 		if len(res.Differences)+len(res.Curves) > 0 {
 			paired = "; paired for differences"
 		}
-		r.note("intervals: %g%% bootstrap over %s, %d resamples, seed %d%s", 100*b.Confidence, res.Drawn(), b.Resamples, b.Seed, paired)
+		r.note("%sintervals: %g%% bootstrap over %s, %d resamples, seed %d%s", of, 100*b.Confidence, res.Drawn(), b.Resamples, b.Seed, paired)
 	}
 	if len(res.Differences) == 0 {
 		return

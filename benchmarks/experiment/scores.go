@@ -177,7 +177,7 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell
 		} else if err != nil {
 			return err
 		}
-		r.progress("scoring %s: %s", d.Name, s.info.Name)
+		r.progress("scoring "+d.Name, "%s", s.info.Name)
 		todo, scored = append(todo, of...), append(scored, s)
 		s.cells = make([]refract.MetricScores, len(d.segments))
 	}

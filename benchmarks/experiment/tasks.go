@@ -159,7 +159,7 @@ func (r *run) tasks(ctx context.Context, d *data, settings []*setting, res *Resu
 		if t.Dataset != d.Name {
 			continue
 		}
-		r.progress("%s: task %s", d.Name, t.label())
+		r.progress(d.Name, "task %s", t.label())
 		c, tables, err := r.task(ctx, d, settings, t)
 		if err != nil {
 			return fmt.Errorf("task %s: %w", t.label(), err)

@@ -120,7 +120,7 @@ func (r *run) worths(ctx context.Context, d *data, res *Result) error {
 			if a.Single() || a.Native() && (s.own || !s.hasNative() || r.hasAsMax(s)) {
 				continue
 			}
-			r.progress("%s: worth, %s %s", d.Name, s.info.Name, a.Name())
+			r.progress(d.Name, "worth, %s %s", s.info.Name, a.Name())
 			x, err := r.grow(ctx, d, s, a, byPeople)
 			if err != nil {
 				return err

@@ -65,10 +65,9 @@ func (l *Labels) Mean(confidence float64) (LabelsMean, error) {
 		return LabelsMean{}, fmt.Errorf("%d judgements with %d scores and %d units, and %d other scores with %d units", len(l.Human), len(l.Metric), len(l.Unit), len(l.Rest), len(l.RestUnit))
 	case !(confidence > 0 && confidence < 1):
 		return LabelsMean{}, fmt.Errorf("confidence %v is not between 0 and 1, such as 0.95", confidence)
-	case len(l.Human) == 0:
-		return LabelsMean{}, errors.New("an interval needs two judgements or more")
-	case len(l.Human) == 1:
-		return LabelsMean{Judged: 1, Rest: len(l.Rest), Units: 1, Classical: Mean{Value: l.Human[0]}}, errors.New("an interval needs two judgements or more")
+	case len(l.Human) < 2:
+		n := len(l.Human)
+		return LabelsMean{Judged: n, Rest: len(l.Rest), Units: n, Classical: Mean{Value: average(l.Human)}}, errors.New("an interval needs two judgements or more")
 	}
 	m := l.mean(labelsRule{lost: 1, weight: math.NaN(), half: func(units int, tuned bool) float64 {
 		freedom, factor := float64(units-1), 1.0

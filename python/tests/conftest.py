@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import json
 import os
 import signal
@@ -51,12 +50,9 @@ def nothing_left() -> Iterator[None]:
     if not sys.platform.startswith("linux"):
         yield
         return
-    hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
-    gc.collect()  # what a harness left open in an earlier test is no error of this one
-    sys.unraisablehook = hook
     children, threads, fds = children_now(), threading.active_count(), open_now()
     yield
-    for _ in range(1500):  # threads end a moment after the process that they serve
+    for _ in range(200):  # threads end a moment after the process that they serve
         left = (children_now() - children, threading.active_count() - threads, open_now() - fds)
         if not left[0] and max(left[1:]) <= 0:
             return

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -52,20 +51,17 @@ func (r *systemsRun) judged(ctx context.Context, e *env, flags *pflag.FlagSet, a
 			return err
 		}
 		for i := range res.Rows {
-			if row := &res.Rows[i]; shown(row.Setting) && row.Interval != nil {
+			row := &res.Rows[i]
+			if !shown(row.Setting) {
+				continue
+			}
+			if row.Interval != nil {
 				table.Note("%s: labels saved with many more segments than labels: %.3f [%.3f, %.3f]", row.Setting, float64(row.Value), float64(row.Interval.Low), float64(row.Interval.High))
 			}
-			if row := &res.Rows[i]; shown(row.Setting) {
-				table.Note("%s: %s", row.Setting, row.Signature)
-			}
+			table.Note("%s: %s", row.Setting, row.Signature)
 		}
 		c.describe(table, &res.Datasets[0])
-		for _, note := range res.Notes {
-			if strings.Contains(note, " bootstrap over ") { // those of the table are Student's t
-				note = "labels saved: " + note
-			}
-			table.Notes = append(table.Notes, note)
-		}
+		table.Notes = append(table.Notes, res.Notes...)
 		if err := r.view.whole(out, table); err != nil {
 			return fmt.Errorf("table: %w", err)
 		}

@@ -300,9 +300,6 @@ func (p *scorePlan) conclude(found *metricFindings, ended *refract.Incomplete, o
 	if err := p.view.explain(p.e, &found.reports.Trust, out); err != nil {
 		return err
 	}
-	if err := p.e.commit(); err != nil {
-		return err
-	}
 	if ended != nil {
 		return ended
 	}

@@ -58,8 +58,8 @@ func (s *shardFlag) place(getenv func(string) string) (index, of int, err error)
 	}
 	from := "--shard"
 	if i == "auto" {
-		if from, i, err = taskIndex(getenv); err != nil {
-			return 0, 0, err
+		if from, i = taskIndex(getenv); from == "" {
+			return 0, 0, usagef("--shard auto: %s says shard %q, and %s says %q: write --shard I/N", slurmTask, getenv(slurmTask), kubernetesJob, i)
 		}
 	}
 	if index, err = strconv.Atoi(i); err != nil || index < 1 || index > of {
@@ -68,20 +68,20 @@ func (s *shardFlag) place(getenv func(string) string) (index, of int, err error)
 	return index, of, nil
 }
 
-// taskIndex is the shard that the scheduler assigns to this process, and the variable
-// that holds it.
-func taskIndex(getenv func(string) string) (from, index string, err error) {
+// taskIndex is the shard that the scheduler assigns to this process, and the variable that
+// holds it; "" where none does, or two differ.
+func taskIndex(getenv func(string) string) (from, index string) {
 	slurm, kubernetes := getenv(slurmTask), getenv(kubernetesJob)
 	if n, err := strconv.Atoi(kubernetes); err == nil {
 		kubernetes = strconv.Itoa(n + 1)
 	}
 	switch {
 	case slurm != "" && (kubernetes == "" || kubernetes == slurm):
-		return slurmTask, slurm, nil
+		return slurmTask, slurm
 	case kubernetes != "" && slurm == "":
-		return kubernetesJob, kubernetes, nil
+		return kubernetesJob, kubernetes
 	}
-	return "", "", usagef("--shard auto: %s says shard %q, and %s says %q: write --shard I/N", slurmTask, slurm, kubernetesJob, kubernetes)
+	return "", kubernetes
 }
 
 // settings are the flags that change results and are not at their default.
@@ -177,15 +177,16 @@ func (s *shardFlag) done(ctx context.Context, e *env, path string) (bool, error)
 		return false, err
 	}
 	files.RemoveStale(path)
-	var there *part
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	var there *part
 	if err == nil {
+		defer f.Close()
 		err = readParts(ctx, f, io.Discard, func(p *part) error { there = p; return nil })
-		f.Close()
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
 	case errors.Is(err, errNoPart), err == nil && there == nil:
 		e.warn("%s: %v; it is replaced", text.Path(path), errNoPart)
 		return false, nil

@@ -11,7 +11,7 @@ import (
 )
 
 // drawMatrix draws a matrix with many ties for at most most texts.
-func drawMatrix(t *rapid.T, most int) (m *Matrix, given int) {
+func drawMatrix(t *rapid.T, most int) (m Matrix, given int) {
 	n := rapid.IntRange(0, most).Draw(t, "texts")
 	given = rapid.IntRange(0, min(n, 3)).Draw(t, "given")
 	values := rapid.SliceOfN(rapid.OneOf(
@@ -40,7 +40,7 @@ func TestFacilitySteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, given := drawMatrix(t, 24)
 		order := facility(m, given)
-		checkOrder(t, order, m.n-given)
+		checkOrder(t, order, len(m)-given)
 		var set uint
 		for step, c := range order {
 			for _, other := range order[step:] {
@@ -55,13 +55,13 @@ func TestFacilitySteps(t *testing.T) {
 
 // covered returns the value of a set of candidates together with the given texts, by the
 // definition.
-func covered(m *Matrix, given int, set uint) float64 {
+func covered(m Matrix, given int, set uint) float64 {
 	var sum float64
-	for i := given; i < m.n; i++ {
+	for i := given; i < len(m); i++ {
 		var nearest float64
-		for j := range m.n {
+		for j := range len(m) {
 			if j < given || set>>(j-given)&1 == 1 {
-				nearest = max(nearest, m.At(i, j))
+				nearest = max(nearest, m[i][j])
 			}
 		}
 		sum += nearest
@@ -73,7 +73,7 @@ func covered(m *Matrix, given int, set uint) float64 {
 func TestFacilityBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, given := drawMatrix(t, 9)
-		n := m.n - given
+		n := len(m) - given
 		best := make([]float64, n+1)
 		nothing := covered(m, given, 0)
 		for set := range uint(1) << n {
@@ -98,19 +98,19 @@ func TestFarthestSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, given := drawMatrix(t, 24)
 		order := farthest(m, given)
-		checkOrder(t, order, m.n-given)
+		checkOrder(t, order, len(m)-given)
 		nearest := func(c int, before []int) float64 {
 			s := math.Inf(-1)
 			for g := range given {
-				s = max(s, m.At(c+given, g))
+				s = max(s, m[c+given][g])
 			}
 			for _, b := range before {
-				s = max(s, m.At(c+given, b+given))
+				s = max(s, m[c+given][b+given])
 			}
 			return s
 		}
 		for step, c := range order {
-			for other := range m.n - given {
+			for other := range len(m) - given {
 				if slices.Contains(order[:step], other) {
 					continue
 				}
@@ -134,10 +134,10 @@ func TestFarthestBound(t *testing.T) {
 		radius := func(set uint) float64 { // text 0 is given
 			var far float64
 			for i := range n {
-				near := 1 - m.At(i, 0)
+				near := 1 - m[i][0]
 				for j := 1; j < n; j++ {
 					if set>>(j-1)&1 == 1 {
-						near = min(near, 1-m.At(i, j))
+						near = min(near, 1-m[i][j])
 					}
 				}
 				far = max(far, near)

@@ -149,7 +149,7 @@ func (s *serveRun) explain(err error) (usage bool, message string) {
 
 // metric makes a metric, which the pool closes, one at a time.
 func (s *serveRun) metric(ctx context.Context, of pooledSpec) (metrics.Metric, error) {
-	s.judging.from, s.judging.to = of.from, of.to
+	s.judging.languages = func() (string, string) { return of.from, of.to }
 	m, err := s.judging.metric(ctx, of.spec)
 	s.judging.metrics = nil
 	return m, err

@@ -150,7 +150,8 @@ func (s *serveRun) explain(err error) (usage bool, message string) {
 // metric makes a metric, which the pool closes, one at a time.
 func (s *serveRun) metric(ctx context.Context, spec string) (metrics.Metric, error) {
 	end := strings.LastIndex(spec, endOfSpec)
-	s.judging.from, s.judging.to, _ = strings.Cut(spec[end+len(endOfSpec):], "-")
+	from, to, _ := strings.Cut(spec[end+len(endOfSpec):], "-")
+	s.judging.languages = func() (string, string) { return from, to }
 	spec = spec[:end]
 	m, err := s.judging.metric(ctx, spec)
 	s.judging.metrics = nil

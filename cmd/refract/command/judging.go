@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -143,6 +144,11 @@ func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
 		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) { return j.client(r.Endpoint(), server) }
 	}
 	return env, nil
+}
+
+// isJudge reports whether a name of a metric is that of a judge.
+func isJudge(name string) bool {
+	return name == judge.FileMetric || slices.Contains(judge.Names(), strings.TrimSuffix(name, judge.HardenedSuffix))
 }
 
 // languageName returns the English name of a language, "" if its code is not known.

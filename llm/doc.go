@@ -22,8 +22,8 @@
 // go-openai's error if the server sent one. An answer that the server withheld
 // is not an error: it has no text, which differs from an empty text.
 //
-// [Client.Call] sends the calls of another [Protocol] through the same steps, and
-// go-openai's client those for files and batches.
+// [Client.Call] sends the calls of another [Protocol] through the same steps, as do the
+// methods for files and batches.
 //
 // [Client.Ready] tells whether the servers can be called. The methods for
 // batches are used by package llm/ask, which runs whole jobs.

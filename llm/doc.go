@@ -18,8 +18,7 @@
 // [Request.PromptLogprobs] asks for the log-probabilities of a prompt's tokens
 // instead of an answer; [ParseTokens] parses them.
 //
-// A failed call returns an [*Error]. [errors.Is] tests its kind, and it wraps
-// go-openai's error if the server sent one. An answer that the server withheld
+// A failed call returns an [*Error]. [errors.Is] tests its kind. An answer that the server withheld
 // is not an error: it has no text, which differs from an empty text.
 //
 // [Client.Call] sends the calls of another [Protocol] through the same steps, as do the

@@ -110,7 +110,7 @@ func registerHumanLower(cmd *cobra.Command, lower *bool) {
 // plan is a plan for one dataset, with all its references as the only set.
 func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) {
 	p := &experiment.Plan{
-		Name: name, Metrics: c.score.specs(), Pairing: experiment.NoPair, Levels: c.levels, Missing: c.score.missing, Aggregators: c.score.aggregators, Against: c.against,
+		Name: name, Metrics: c.score.specs(), Pairing: experiment.NoPair, Levels: c.levels, Missing: c.score.missing, Against: c.against,
 		Sets:      []experiment.Set{{Name: "all", All: true}},
 		Bootstrap: experiment.Bootstrap{Resamples: c.resamples, Confidence: c.confidence, Seed: c.seed, By: c.by},
 	}
@@ -137,9 +137,7 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 			return nil, usagef("--test: %w (--statistic says which are tested)", err)
 		}
 	}
-	if p.Strict = len(p.Aggregators) > 0; !p.Strict {
-		p.Aggregators = aggregate.Default(compared...)
-	}
+	p.Aggregators, p.Strict = c.score.aggregatorsOr(compared...)
 	files, err := namedFiles("scores", "mine.tsv", c.scores)
 	if err != nil {
 		return nil, err

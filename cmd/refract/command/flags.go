@@ -51,6 +51,24 @@ func grouped(cmd *cobra.Command, section string, essential ...string) {
 	groupFlags(cmd.Flags(), section, essential...)
 }
 
+// refuse refuses a flag that is set and unfit. The message begins with the flag.
+func (e *env) refuse(why string, unfit func(*pflag.Flag) bool) (err error) {
+	e.command.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && unfit(f) {
+			err = usagef("--%s %s", f.Name, why)
+		}
+	})
+	return err
+}
+
+func only(names ...string) func(*pflag.Flag) bool {
+	return func(f *pflag.Flag) bool { return slices.Contains(names, f.Name) }
+}
+
+func except(names ...string) func(*pflag.Flag) bool {
+	return func(f *pflag.Flag) bool { return !slices.Contains(names, f.Name) }
+}
+
 // complete offers the values of a flag to the shell.
 func complete(cmd *cobra.Command, flag string, values ...string) {
 	completeBy(cmd, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))

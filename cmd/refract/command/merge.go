@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -27,13 +28,14 @@ import (
 // mergeRun is one run of refract merge.
 type mergeRun struct {
 	scoreView
-	parts []readPart // in order
+	parts  []readPart     // in order
+	failed map[string]int // scores that failed, by metrics without a number; -1 of others
 }
 
 // readPart is a part with the place where it was found.
 type readPart struct {
 	*part
-	file  string // "" unless it can be read again
+	file  string // "" unless it has this part only
 	place string // for messages
 }
 
@@ -94,12 +96,19 @@ func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	failed, err := m.write(ctx, e, out)
-	if err != nil {
-		return err
+	switch m.parts[0].Per {
+	case "system":
+		err = m.add(ctx, e, out)
+	case "cell":
+		err = m.cells(ctx, out)
+	default:
+		err = m.join(ctx, out)
 	}
-	if m.parts[0].Command == "score" {
-		return m.conclude(e, out, failed)
+	switch {
+	case err != nil:
+		return err
+	case m.parts[0].Command == "score":
+		return m.conclude(e, out)
 	}
 	if err := e.commit(); err != nil {
 		return err
@@ -112,7 +121,7 @@ func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
 func (m *mergeRun) chooseFormat() error {
 	switch per := m.parts[0].Per; {
 	case per == "system" && filepath.Ext(m.path) == ".parquet":
-		return cmp.Or(m.byExtension(), usagef("only the matrix is stored as Parquet, and the parts have no cells: choose another name for -o"))
+		return usagef("only the matrix is stored as Parquet, and the parts have no cells: choose another name for -o")
 	case per == "system" || per == "cell":
 		return m.byExtension()
 	case m.formatGiven && m.format != report.JSONLines:
@@ -122,21 +131,9 @@ func (m *mergeRun) chooseFormat() error {
 	return m.isLines()
 }
 
-// write writes what the parts have: scores of systems, of which it returns the metrics that
-// failed, cells, or lines.
-func (m *mergeRun) write(ctx context.Context, e *env, out io.Writer) (failed map[string]int, err error) {
-	switch m.parts[0].Per {
-	case "system":
-		return m.add(ctx, e, out)
-	case "cell":
-		return nil, m.cells(ctx, out)
-	}
-	return nil, m.join(ctx, out)
-}
-
 // conclude reports what the judges of all parts say, once the scores are written. It fails
 // for metrics that failed.
-func (m *mergeRun) conclude(e *env, out io.Writer, failed map[string]int) error {
+func (m *mergeRun) conclude(e *env, out io.Writer) error {
 	trust, policy := &audit.Trust{}, judge.Policy{}
 	for _, p := range m.parts {
 		if p.Reports == nil {
@@ -149,16 +146,13 @@ func (m *mergeRun) conclude(e *env, out io.Writer, failed map[string]int) error 
 	if err := m.explain(e, trust, out); err != nil {
 		return err
 	}
-	if err := e.commit(); err != nil {
-		return err
-	}
 	if given := m.parts[0].Settings["--unparseable"]; given != nil {
 		var err error
 		if policy, err = judge.ParsePolicy(given[0]); err != nil {
 			return err
 		}
 	}
-	return errors.Join(allFailed(failed), covered(trust, policy))
+	return errors.Join(allFailed(m.failed), covered(trust, policy))
 }
 
 // partFiles are the files that arguments name. They may be patterns, as no shell reads
@@ -180,82 +174,69 @@ func partFiles(args []string) ([]string, error) {
 // read reads and verifies the parts in a file, or in standard input for "-", without their
 // lines.
 func (m *mergeRun) read(ctx context.Context, e *env, name string) error {
-	in, file, n := e.stdin, "", 0
+	in, of := e.stdin, "standard input"
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			file = name
-		}
-		in = f
+		in, of = f, text.Path(name)
 	}
+	before := len(m.parts)
 	place := func() string {
-		switch {
-		case name == "-":
-			return fmt.Sprintf("part %d of standard input", n)
-		case n > 1:
-			return fmt.Sprintf("part %d of %s", n, text.Path(name))
+		if n := len(m.parts) - before + 1; n > 1 || name == "-" {
+			return fmt.Sprintf("part %d of %s", n, of)
 		}
-		return text.Path(name)
+		return of
 	}
 	err := readParts(ctx, in, io.Discard, func(p *part) error {
-		n++
-		m.parts = append(m.parts, readPart{p, file, place()})
+		m.parts = append(m.parts, readPart{p, name, place()})
 		return nil
 	})
-	switch {
-	case err == nil && n == 0 && name == "-":
-		err = errors.New("standard input has no part: there is nothing to merge")
-	case err == nil && n == 0:
-		err = fmt.Errorf("%s: %w", text.Path(name), errNoPart)
+	switch found := m.parts[before:]; {
 	case err != nil:
-		n++
-		err = fmt.Errorf("%s: %w", place(), err)
-	case n > 1:
-		for i := range n {
-			m.parts[len(m.parts)-1-i].file = "" // it has others
+		return fmt.Errorf("%s: %w", place(), err)
+	case len(found) == 0 && name == "-":
+		return errors.New("standard input has no part: there is nothing to merge")
+	case len(found) == 0:
+		return fmt.Errorf("%s: %w", of, errNoPart)
+	case name == "-" || len(found) > 1:
+		for i := range found {
+			found[i].file = ""
 		}
 	}
-	return err
+	return nil
 }
 
 // check puts the parts in order. Its errors name parts that are of another run, there
 // twice or missing.
 func (m *mergeRun) check() error {
-	first, twice := m.parts[0], map[string]string{}
-	missing := map[int]bool{}
-	for i := range first.Of {
-		missing[i+1] = true
-	}
+	first, places := m.parts[0], map[string]string{}
 	for _, p := range m.parts {
 		if diff := p.differences(first.part); len(diff) > 0 {
 			return fmt.Errorf("%s: not of the same run as %s: %s", p.place, first.place, strings.Join(diff, "; "))
 		}
 		key, what := p.SHA256, "the same part"
 		if p.Of > 0 {
-			what = fmt.Sprintf("shard %d of %d", p.Shard, p.Of)
-			key = what
+			key, what = strconv.Itoa(p.Shard), fmt.Sprintf("shard %d of %d", p.Shard, p.Of)
 		}
-		if before := twice[key]; before != "" {
+		if before := places[key]; before != "" {
 			return fmt.Errorf("%s: %s, as %s is too: give each once", p.place, what, before)
 		}
-		twice[key] = p.place
-		delete(missing, p.Shard)
+		places[key] = p.place
+	}
+	var missing []string
+	for i := range first.Of {
+		if shard := strconv.Itoa(i + 1); places[shard] == "" {
+			missing = append(missing, shard)
+		}
 	}
 	if n := len(missing); n > 0 {
-		var names []string
-		for i := 1; i <= first.Of && len(names) < mostNamed; i++ {
-			if missing[i] {
-				names = append(names, fmt.Sprint(i))
-			}
-		}
 		if n > mostNamed {
-			names = append(names, "…")
+			missing = append(missing[:mostNamed], "…")
 		}
-		return fmt.Errorf("%s of %d missing: %s; run them, and then merge", english.Count(n, "shard"), first.Of, strings.Join(names, ", "))
+		return fmt.Errorf("%s of %d missing: %s; run them, and then merge", english.Count(n, "shard"), first.Of, strings.Join(missing, ", "))
 	}
 	slices.SortStableFunc(m.parts, func(a, b readPart) int { return cmp.Compare(a.Shard, b.Shard) })
 	var inputs []dataset.Extent
@@ -270,35 +251,34 @@ func (m *mergeRun) check() error {
 
 const mostNamed = 20 // of missing shards
 
-// add adds up scores of systems, and shows them. It returns by metric how many scores
-// failed where it has no number, and else -1.
-func (m *mergeRun) add(ctx context.Context, e *env, out io.Writer) (failed map[string]int, err error) {
+// add adds up scores of systems, and shows them.
+func (m *mergeRun) add(ctx context.Context, e *env, out io.Writer) error {
 	eng, err := m.parts[0].engine(ctx, e)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	all := eng.Systems()
 	for _, p := range m.parts {
 		if err := all.UnmarshalJSON(p.Systems); err != nil {
-			return nil, fmt.Errorf("%s: %w", p.place, err)
+			return fmt.Errorf("%s: %w", p.place, err)
 		}
 	}
 	all.Identify(m.parts[0].Set)
 	scores := all.Scores()
 	if len(scores) == 0 {
-		return nil, dataset.ErrNoSystems
+		return dataset.ErrNoSystems
 	}
-	failed = map[string]int{}
+	m.failed = map[string]int{}
 	for _, s := range scores {
 		name := eng.Settings()[s.Setting].Metric.Info().Name
 		switch {
 		case s.OK:
-			failed[name] = -1
-		case failed[name] >= 0 && s.Status == metrics.Failed:
-			failed[name] += s.Missing
+			m.failed[name] = -1
+		case m.failed[name] >= 0 && s.Status == metrics.Failed:
+			m.failed[name] += s.Missing
 		}
 	}
-	return failed, m.showSystems(ctx, all, eng.Settings(), out, e.verbose, nil)
+	return m.showSystems(ctx, all, eng.Settings(), out, e.verbose, nil)
 }
 
 // join writes the lines of all parts.
@@ -342,10 +322,10 @@ func (u *uniqueIDs) Write(line []byte) (int, error) {
 
 // copyTo writes the lines of a part, which are verified again.
 func (p *readPart) copyTo(ctx context.Context, out io.Writer) error {
-	if p.Lines == "" {
+	if !p.Lines {
 		return nil
 	}
-	if p.file == "" {
+	if info, err := os.Stat(p.file); p.file == "" || err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: parts with lines are joined from files, with a part in each", p.place)
 	}
 	f, err := os.Open(p.file)

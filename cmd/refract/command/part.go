@@ -23,7 +23,7 @@ import (
 )
 
 // partForm names the form of the line that ends a part, and its version.
-const partForm = "part 2"
+const partForm = "part 3"
 
 // part is the line that ends a part of a run. It says which part of what the lines before
 // it are: segments of expand, or rows or cells of score. Scores of systems have no such
@@ -37,16 +37,16 @@ type part struct {
 	Of       int                 `json:"of,omitempty"`
 	Input    dataset.Extent      `json:"input,omitzero"`
 	Settings map[string][]string `json:"settings"` // everything that changes results, by flag
-	Metrics  json.RawMessage     `json:"metrics,omitempty"`
+	Scored   []partSetting       `json:"scored,omitempty"`
 	Segments int                 `json:"segments"`
 	IDs      string              `json:"ids"`             // SHA-256 of their ids
-	Lines    string              `json:"lines,omitempty"` // SHA-256 of the lines before, if there are any
+	Lines    bool                `json:"lines,omitempty"` // there are some before this one
 	Systems  json.RawMessage     `json:"systems,omitempty"`
 	// Set is the set of references of the whole input. Only the first shard of scores of
 	// systems has it, so that the others need not parse the whole.
 	Set     *refract.Identity `json:"set,omitempty"`
 	Reports json.RawMessage   `json:"reports,omitempty"` // what judges say, see audit.Trust
-	SHA256  string            `json:"sha256"`            // of the line up to here
+	SHA256  string            `json:"sha256"`            // of the lines before, and of this one up to here
 }
 
 // partTail follows the digits of a part's SHA256.
@@ -73,7 +73,7 @@ func (p *part) differences(o *part) []string {
 	for _, name := range slices.Compact(names) {
 		differ(name, given(p.Settings[name]), given(o.Settings[name]))
 	}
-	if len(out) == 0 && p.Metrics != nil && o.Metrics != nil && !bytes.Equal(p.Metrics, o.Metrics) {
+	if len(out) == 0 && p.Scored != nil && o.Scored != nil && !slices.Equal(p.Scored, o.Scored) {
 		out = append(out, "the metrics or models are not the same")
 	}
 	return out
@@ -82,19 +82,18 @@ func (p *part) differences(o *part) []string {
 // partWriter writes the lines of a part, and ends it with the line about it.
 type partWriter struct {
 	part
-	to         io.Writer
-	lines, ids hash.Hash
-	written    bool
+	to       io.Writer
+	sum, ids hash.Hash
 }
 
 func newPart(command string, settings map[string][]string) *partWriter {
-	return &partWriter{part: part{Form: partForm, Version: refract.Version, Command: command, Settings: settings}, lines: sha256.New(), ids: sha256.New()}
+	return &partWriter{part: part{Form: partForm, Version: refract.Version, Command: command, Settings: settings}, sum: sha256.New(), ids: sha256.New()}
 }
 
 // Write writes what the line about the part follows.
 func (w *partWriter) Write(b []byte) (int, error) {
-	w.written = w.written || len(b) > 0
-	w.lines.Write(b)
+	w.Lines = w.Lines || len(b) > 0
+	w.sum.Write(b)
 	return w.to.Write(b)
 }
 
@@ -109,15 +108,13 @@ func (w *partWriter) segment(id string) {
 // end writes the line about the part.
 func (w *partWriter) end() error {
 	w.IDs = hex.EncodeToString(w.ids.Sum(nil))
-	if w.written {
-		w.Lines = hex.EncodeToString(w.lines.Sum(nil))
-	}
 	line, err := json.Marshal(&w.part)
 	if err != nil {
 		return err
 	}
 	line = jsonline.Escape(line[:len(line)-len(partTail)+1])
-	_, err = fmt.Fprintf(w.to, "%s%x%s", line, sha256.Sum256(line), partTail)
+	w.sum.Write(line)
+	_, err = fmt.Fprintf(w.to, "%s%x%s", line, w.sum.Sum(nil), partTail)
 	return err
 }
 
@@ -151,16 +148,9 @@ func readParts(ctx context.Context, in io.Reader, to io.Writer, each func(*part)
 			}
 			continue
 		}
-		digest := ""
-		if some {
-			digest = hex.EncodeToString(sum.Sum(nil))
-		}
-		p, err := parsePart(line)
-		if err == nil && p.Lines != digest {
-			err = errNoPart
-		}
-		if err == nil {
-			err = cmp.Or(ctx.Err(), each(p))
+		p, err := parsePart(line, sum)
+		if err = cmp.Or(err, ctx.Err()); err == nil {
+			err = each(p)
 		}
 		if err != nil {
 			return err
@@ -176,10 +166,14 @@ func readParts(ctx context.Context, in io.Reader, to io.Writer, each func(*part)
 	}
 }
 
-// parsePart reads the line about a part.
-func parsePart(line []byte) (*part, error) {
+// parsePart reads the line about a part, and verifies it and, by their sum, those before it.
+func parsePart(line []byte, sum hash.Hash) (*part, error) {
 	at := len(line) - len(partTail) - 2*sha256.Size
-	if at < 0 || string(line[at:]) != fmt.Sprintf("%x%s", sha256.Sum256(line[:at]), partTail) {
+	if at < 0 {
+		return nil, errNoPart
+	}
+	sum.Write(line[:at])
+	if string(line[at:]) != fmt.Sprintf("%x%s", sum.Sum(nil), partTail) {
 		return nil, errNoPart
 	}
 	p := &part{}

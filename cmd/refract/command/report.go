@@ -39,7 +39,7 @@ and every segment with its references, or the findings of an experiment.`,
 		Example: `  refract report jsonl:expanded.jsonl -o report.html
   refract report experiment.yaml -o experiment.html`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, cmd.Flags(), args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, args) },
 	}
 	r.comparison.register(e, cmd, comparisonDefaults{
 		groups: "none,segment", test: significance.MethodAuto.String(), tests: "how the settings of a metric are tested against each other", curves: selection.ByOrder.String(),
@@ -52,14 +52,14 @@ and every segment with its references, or the findings of an experiment.`,
 	return cmd
 }
 
-func (r *reportRun) run(ctx context.Context, e *env, flags *pflag.FlagSet, args []string) error {
+func (r *reportRun) run(ctx context.Context, e *env, args []string) error {
 	switch {
 	case (r.out.path == "" || r.out.path == "-") && e.stdoutTerminal:
 		return usagef("a report is a page for a browser: name a file, such as -o report.html")
 	case !slices.Contains([]string{"", ".html", ".htm"}, filepath.Ext(r.out.path)):
 		return usagef("-o %s: a report is HTML, such as report.html; 'refract compare' writes tables in other formats", r.out.path)
 	}
-	run, err := r.planned(e, flags, args)
+	run, err := r.planned(e, args)
 	if err != nil {
 		return err
 	}
@@ -120,16 +120,12 @@ func (r *reportRun) run(ctx context.Context, e *env, flags *pflag.FlagSet, args 
 
 // planned is the plan to execute: an experiment, or a plan for the report on one
 // dataset.
-func (r *reportRun) planned(e *env, flags *pflag.FlagSet, args []string) (*planRun, error) {
+func (r *reportRun) planned(e *env, args []string) (*planRun, error) {
 	if len(args) > 0 && slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(args[0])) && !strings.Contains(args[0], ":") {
-		var set *pflag.Flag // by the experiment's file
-		flags.Visit(func(f *pflag.Flag) {
-			if slices.Contains([]string{inputFlags, metricFlags, statisticFlags}, sectionOf(f)) {
-				set = f
-			}
-		})
-		if set != nil {
-			return nil, usagef("--%s does nothing in a report on an experiment, whose file says what is done; leave it out", set.Name)
+		if err := e.refuse("does nothing in a report on an experiment, whose file says what is done; leave it out", func(f *pflag.Flag) bool {
+			return slices.Contains([]string{inputFlags, metricFlags, statisticFlags}, sectionOf(f))
+		}); err != nil {
+			return nil, err
 		}
 		return r.judges.planOf(e, args[0])
 	}
@@ -143,7 +139,7 @@ func (r *reportRun) planned(e *env, flags *pflag.FlagSet, args []string) (*planR
 	if _, err := r.addCurves(p, randomOrders); err != nil {
 		return nil, err
 	}
-	if n := max(len(p.Aggregators), len(r.scores)); p.Test.Resamples > 0 && !flags.Changed("resamples") {
+	if n := max(len(p.Aggregators), len(r.scores)); p.Test.Resamples > 0 && !e.command.Flags().Changed("resamples") {
 		for _, st := range p.Statistics {
 			if method, err := p.Test.Method.For(st.Measure, st.Level); err == nil {
 				p.Test.Resamples = max(p.Test.Resamples, p.Test.Enough(1-p.Bootstrap.Confidence, max(1, n*(n-1)/2), method, 0))

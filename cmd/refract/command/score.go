@@ -26,14 +26,21 @@ import (
 type scoring struct {
 	settingFlags
 	languageFlag
-	scope scopeFlag
+	scope refract.Scope // how the score of a system comes about
 }
 
 // parameters are all that a request may set; flags set them, too.
 func (s *scoring) parameters() settable {
 	values := s.values()
-	values["language"], values["system"] = s.languageFlag.value(), s.scope.value()
+	values["language"], values["system"] = s.languageFlag.value(), s.scopeValue()
 	return values
+}
+
+func (s *scoring) scopeValue() pflag.Value {
+	return valueOf(&s.scope, "auto", func(word string) (refract.Scope, error) {
+		of, err := wordOf("auto", "corpus", "average")(word)
+		return map[string]refract.Scope{"corpus": refract.Pooled, "average": refract.Averaged}[of], err // else Auto
+	})
 }
 
 // scoreFlags are the flags of every command that scores systems, a value for each concern.
@@ -81,14 +88,10 @@ func (e *env) scoreCommand() *cobra.Command {
   refract score jsonl:expanded.jsonl -m chrf -m bleu:tokenize=intl -a single,max`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if s.matrix == "" {
-				return s.run(cmd.Context(), e, args, s.task)
+			if s.matrix != "" {
+				return s.ofMatrix(cmd.Context(), e, args)
 			}
-			stored, err := s.ofMatrix(cmd.Flags(), args)
-			if err != nil {
-				return err
-			}
-			return stored.run(cmd.Context(), e, s.matrix)
+			return s.run(cmd.Context(), e, args, s.task)
 		},
 	}
 	s.register(e, cmd)
@@ -121,24 +124,7 @@ func (s *scoreFlags) register(e *env, cmd *cobra.Command) {
 	s.view.registerWidth(cmd)
 	s.judges.register(cmd)
 	s.judges.calls.registerDryRun(cmd, "ask for no score")
-	s.scoring.scope.register(cmd)
-}
-
-// scopeFlag says how the score of a system comes about.
-type scopeFlag struct{ refract.Scope }
-
-var scopes = map[string]refract.Scope{"auto": refract.Auto, "corpus": refract.Pooled, "average": refract.Averaged}
-
-func (s *scopeFlag) value() pflag.Value {
-	known := wordOf("auto", "corpus", "average")
-	return valueOf(&s.Scope, "auto", func(word string) (refract.Scope, error) {
-		_, err := known(word)
-		return scopes[word], err
-	})
-}
-
-func (s *scopeFlag) register(cmd *cobra.Command) {
-	addFlag(cmd, "system", s.value(), "how a system's score comes about: auto, corpus or average", "auto", "corpus", "average")
+	addFlag(cmd, "system", s.scoring.scopeValue(), "how a system's score comes about: auto, corpus or average", "auto", "corpus", "average")
 }
 
 // run scores systems: it makes a plan from the flags, and carries it out.
@@ -227,7 +213,7 @@ func (p *scorePlan) run(ctx context.Context) error {
 		p.judging.segments = func() (int, bool) { return dataset.Len(p.whole) }
 	}
 	if p.statistics && p.shard.part == nil {
-		p.shard.part = newPart("score", p.shard.settings())
+		p.shard.part = newPart("score", p.e.resultSettings())
 	}
 	part := p.shard.part
 	if part != nil {
@@ -298,9 +284,6 @@ func (p *scorePlan) identify(ctx context.Context) (*refract.Identity, error) {
 // written. It fails for metrics that failed.
 func (p *scorePlan) conclude(found *metricFindings, ended *refract.Incomplete, out io.Writer) error {
 	if err := p.view.explain(p.e, &found.reports.Trust, out); err != nil {
-		return err
-	}
-	if err := p.e.commit(); err != nil {
 		return err
 	}
 	if ended != nil {
@@ -377,7 +360,7 @@ func (s *scoring) engine(ctx context.Context, ds refract.Dataset, settings []ref
 	}
 	o.Scope, o.Missing, o.AllowNoReferences = refract.Averaged, s.missing, s.allowNone
 	if systems {
-		o.Scope = s.scope.Scope
+		o.Scope = s.scope
 	}
 	eng, err := refract.NewEngine(settings, o)
 	if err != nil {
@@ -391,7 +374,7 @@ func (p *scorePlan) noteMeans(eng *refract.Engine) {
 	var names []string
 	for k, set := range eng.Settings() {
 		_, corpus := set.Metric.(metrics.CorpusMetric)
-		if corpus && !eng.Pools(k) && (set.Aggregator.Single() || set.Aggregator.Native()) && p.scoring.scope.Scope == refract.Auto {
+		if corpus && !eng.Pools(k) && (set.Aggregator.Single() || set.Aggregator.Native()) && p.scoring.scope == refract.Auto {
 			names = append(names, set.Metric.Info().Name)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
@@ -15,42 +14,16 @@ import (
 // perStatistics is the value of --per for scores of systems as a line that adds up.
 const perStatistics = "statistics"
 
-// partMetrics tell a merge about the settings of a run.
-type partMetrics struct {
-	Metrics  []partMetric  `json:"metrics"`
-	Settings []partSetting `json:"settings"`
-}
-
-// partMetric is a metric that has scored. It cannot score again.
-type partMetric struct {
-	Name            string            `json:"name"`
+// partSetting is a setting of a run that was scored in parts.
+type partSetting struct {
+	Metric          string            `json:"metric"`
 	Direction       metrics.Direction `json:"direction"`
 	NeedsReferences bool              `json:"needs_references"`
 	Signed          string            `json:"signature"` // of a sentence
 	// Spec and the language make the metric again where its statistics are pooled.
-	Spec     string `json:"spec,omitempty"`
-	Language string `json:"language,omitempty"`
-
-	signature metrics.Signature
-}
-
-type partSetting struct {
-	Metric     int    `json:"metric"`
+	Spec       string `json:"spec,omitempty"`
+	Language   string `json:"language,omitempty"`
 	Aggregator string `json:"aggregator"`
-	Pooled     bool   `json:"pooled,omitempty"`
-}
-
-// Info returns what a part says about the metric.
-func (m *partMetric) Info() metrics.Info {
-	return metrics.Info{Name: m.Name, Direction: m.Direction, NeedsReferences: m.NeedsReferences}
-}
-
-// Signature returns the signature that the metric had.
-func (m *partMetric) Signature(metrics.Level) metrics.Signature { return m.signature }
-
-// Score returns an error, because a part has only sums.
-func (m *partMetric) Score(context.Context, []metrics.Block) ([]metrics.Scores, error) {
-	return nil, errors.New("a metric of a part cannot score")
 }
 
 // sums is the sink of a part with the scores of systems.
@@ -65,74 +38,70 @@ func (w *partWriter) sums(eng *refract.Engine) *sink {
 
 // endPart completes the part of a run.
 func (p *scorePlan) endPart(eng *refract.Engine, found *metricFindings) (err error) {
-	var d partMetrics
-	ms := eng.Metrics()
-	for _, m := range ms {
-		info := m.Info()
-		d.Metrics = append(d.Metrics, partMetric{
-			Name: info.Name, Direction: info.Direction, NeedsReferences: info.NeedsReferences, Signed: m.Signature(metrics.Sentence).String(),
-		})
-	}
+	part := p.shard.part
 	for k, set := range eng.Settings() {
-		of := slices.Index(ms, set.Metric)
-		pooled := p.per == "system" && eng.Pools(k)
-		if pooled {
-			d.Metrics[of].Language = p.target
-			d.Metrics[of].Spec = redact.Text(p.scoring.parsed[set.Metric.Info().Name])
+		info := set.Metric.Info()
+		s := partSetting{Metric: info.Name, Direction: info.Direction, NeedsReferences: info.NeedsReferences, Signed: set.Metric.Signature(metrics.Sentence).String(), Aggregator: set.Aggregator.Name()}
+		if p.per == "system" && eng.Pools(k) {
+			s.Spec, s.Language = redact.Text(p.scoring.parsed[info.Name]), p.target
 		}
-		d.Settings = append(d.Settings, partSetting{of, set.Aggregator.Name(), pooled})
+		part.Scored = append(part.Scored, s)
 	}
 	if len(found.reports.Metrics()) > 0 {
-		if p.shard.part.Reports, err = found.reports.Trust.MarshalJSON(); err != nil {
+		if part.Reports, err = found.reports.Trust.MarshalJSON(); err != nil {
 			return err
 		}
-	}
-	if p.shard.part.Metrics, err = json.Marshal(d); err != nil {
-		return err
 	}
 	return p.shard.end(p.e)
 }
 
 // engine makes the settings of a part again, for its sums.
 func (p *part) engine(ctx context.Context, e *env) (*refract.Engine, error) {
-	var d partMetrics
-	if err := json.Unmarshal(p.Metrics, &d); err != nil {
-		return nil, err
-	}
 	var settings []refract.Setting
-	ms := make([]metrics.Metric, len(d.Metrics))
-	for _, set := range d.Settings {
-		a, err := aggregate.Parse(set.Aggregator)
+	ms := map[string]metrics.Metric{}
+	for _, s := range p.Scored {
+		a, err := aggregate.Parse(s.Aggregator)
+		if err == nil && ms[s.Metric] == nil {
+			ms[s.Metric], err = s.metric(ctx, e)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if set.Metric < 0 || set.Metric >= len(ms) {
-			return nil, errNoPart
-		}
-		if ms[set.Metric] == nil {
-			if ms[set.Metric], err = d.Metrics[set.Metric].again(ctx, e); err != nil {
-				return nil, err
-			}
-		}
-		settings = append(settings, refract.Setting{Metric: ms[set.Metric], Aggregator: a})
+		settings = append(settings, refract.Setting{Metric: ms[s.Metric], Aggregator: a})
 	}
 	return refract.NewEngine(settings, refract.Options{Scope: refract.Auto})
 }
 
-// again returns the metric for its sums: where they are statistics of a corpus, one that
+// metric returns the metric for its sums: where they are statistics of a corpus, one that
 // scores them.
-func (m *partMetric) again(ctx context.Context, e *env) (metrics.Metric, error) {
-	if m.Spec == "" {
-		var err error
-		m.signature, err = metrics.ParseSignature(m.Signed)
-		return m, err
+func (s *partSetting) metric(ctx context.Context, e *env) (metrics.Metric, error) {
+	if s.Spec == "" {
+		signature, err := metrics.ParseSignature(s.Signed)
+		return &summedMetric{metrics.Info{Name: s.Metric, Direction: s.Direction, NeedsReferences: s.NeedsReferences}, signature}, err
 	}
-	made, err := e.registryWith(nil, nil).Parse(ctx, m.Spec)
+	made, err := e.registryWith(nil, nil).Parse(ctx, s.Spec)
 	if err != nil {
 		return nil, err
 	}
-	if made = metrics.InLanguage(made, m.Language); made.Signature(metrics.Sentence).String() != m.Signed {
-		return nil, errors.New("the parts were scored by another " + m.Name + ": merge them with the program that scored them")
+	if made = metrics.InLanguage(made, s.Language); made.Signature(metrics.Sentence).String() != s.Signed {
+		return nil, errors.New("the parts were scored by another " + s.Metric + ": merge them with the program that scored them")
 	}
 	return made, nil
+}
+
+// summedMetric stands for a metric whose scores are summed. It cannot score again.
+type summedMetric struct {
+	info      metrics.Info
+	signature metrics.Signature
+}
+
+// Info returns what a part says about the metric.
+func (m *summedMetric) Info() metrics.Info { return m.info }
+
+// Signature returns the signature that the metric had.
+func (m *summedMetric) Signature(metrics.Level) metrics.Signature { return m.signature }
+
+// Score returns an error, because a part has only sums.
+func (m *summedMetric) Score(context.Context, []metrics.Block) ([]metrics.Scores, error) {
+	return nil, errors.New("a metric of a part cannot score")
 }

@@ -153,11 +153,15 @@ func segmentRows(w report.Writer, eng *refract.Engine, id *refract.Identity) fun
 	}
 }
 
-// explain shows what judges say: below a table of scores, or where notes go.
+// explain shows what judges say, below a table of scores or where notes go, and puts the
+// outputs in place.
 func (v *scoreView) explain(e *env, trust *audit.Trust, out io.Writer) error {
 	w := e.noteWriter()
 	if v.format == report.Table && filepath.Ext(v.path) != ".parquet" {
 		w = out
 	}
-	return audit.WriteTrust(w, trust)
+	if err := audit.WriteTrust(w, trust); err != nil {
+		return err
+	}
+	return e.commit()
 }

@@ -57,6 +57,15 @@ func (s *settingFlags) registerAggregates(cmd *cobra.Command, def string) {
 	grouped(cmd, metricFlags, "aggregate")
 }
 
+// aggregatorsOr are the aggregators, or if there are none those of a command, and whether they
+// are asked for.
+func (s *settingFlags) aggregatorsOr(usual ...string) (aggs []aggregate.Aggregator, asked bool) {
+	if len(s.aggregators) > 0 {
+		return s.aggregators, true
+	}
+	return aggregate.Default(usual...), false
+}
+
 func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([]metrics.Metric, error) {
 	var ms []metrics.Metric
 	specs := s.specs(defaultMetrics...)

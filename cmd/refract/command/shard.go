@@ -33,14 +33,11 @@ const (
 // shardFlag selects the part of the input that a process takes.
 type shardFlag struct {
 	shard string
-	cmd   *cobra.Command
-
-	part *partWriter // nil where the whole is the output
-	file string      // of the shard; "" for standard output
+	part  *partWriter // nil where the whole is the output
+	file  string      // of the shard; "" for standard output
 }
 
 func (s *shardFlag) register(cmd *cobra.Command) {
-	s.cmd = cmd
 	cmd.Flags().StringVar(&s.shard, "shard", "", "`I/N`: do part I of N, from 1, and write OUT.I-of-N.jsonl for 'refract merge'; auto/N takes I from SLURM or Kubernetes")
 	isNamed(cmd, "shard")
 	neutral(cmd, "shard")
@@ -58,8 +55,8 @@ func (s *shardFlag) place(getenv func(string) string) (index, of int, err error)
 	}
 	from := "--shard"
 	if i == "auto" {
-		if from, i, err = taskIndex(getenv); err != nil {
-			return 0, 0, err
+		if from, i = taskIndex(getenv); from == "" {
+			return 0, 0, usagef("--shard auto: %s says shard %q, and %s says %q: write --shard I/N", slurmTask, getenv(slurmTask), kubernetesJob, i)
 		}
 	}
 	if index, err = strconv.Atoi(i); err != nil || index < 1 || index > of {
@@ -68,26 +65,26 @@ func (s *shardFlag) place(getenv func(string) string) (index, of int, err error)
 	return index, of, nil
 }
 
-// taskIndex is the shard that the scheduler assigns to this process, and the variable
-// that holds it.
-func taskIndex(getenv func(string) string) (from, index string, err error) {
+// taskIndex is the shard that the scheduler assigns to this process, and the variable that
+// holds it; "" where none does, or two differ.
+func taskIndex(getenv func(string) string) (from, index string) {
 	slurm, kubernetes := getenv(slurmTask), getenv(kubernetesJob)
 	if n, err := strconv.Atoi(kubernetes); err == nil {
 		kubernetes = strconv.Itoa(n + 1)
 	}
 	switch {
 	case slurm != "" && (kubernetes == "" || kubernetes == slurm):
-		return slurmTask, slurm, nil
+		return slurmTask, slurm
 	case kubernetes != "" && slurm == "":
-		return kubernetesJob, kubernetes, nil
+		return kubernetesJob, kubernetes
 	}
-	return "", "", usagef("--shard auto: %s says shard %q, and %s says %q: write --shard I/N", slurmTask, slurm, kubernetesJob, kubernetes)
+	return "", kubernetes
 }
 
-// settings are the flags that change results and are not at their default.
-func (s *shardFlag) settings() map[string][]string {
+// resultSettings are the flags that change results and are not at their default.
+func (e *env) resultSettings() map[string][]string {
 	out := map[string][]string{}
-	s.cmd.Flags().VisitAll(func(f *pflag.Flag) {
+	e.command.Flags().VisitAll(func(f *pflag.Flag) {
 		if isNeutral(f) || f.Value.String() == f.DefValue {
 			return
 		}
@@ -122,10 +119,8 @@ func (s *shardFlag) cut(ctx context.Context, e *env, args []string, ds refract.D
 	if s.shard == "" {
 		return ds, nil
 	}
-	for _, f := range wholly {
-		if s.cmd.Flags().Changed(f) {
-			return nil, usagef("--%s needs the whole input, and --shard takes a part: leave it out, or do it with the merged output", f)
-		}
+	if err := e.refuse("needs the whole input, and --shard takes a part: leave it out, or do it with the merged output", only(wholly...)); err != nil {
+		return nil, err
 	}
 	index, of, err := s.place(e.getenv)
 	if err != nil {
@@ -135,13 +130,13 @@ func (s *shardFlag) cut(ctx context.Context, e *env, args []string, ds refract.D
 	if err != nil {
 		return nil, err
 	}
-	settings := s.settings()
+	settings := e.resultSettings()
 	if len(args) > 0 && whole.Size == 0 { // a plain file states its own, and is the same
 		if source, target := dataset.LanguagePair(args[0]); source+target != "" {
 			settings["the language pair"] = []string{source, target}
 		}
 	}
-	s.part = newPart(s.cmd.Name(), settings)
+	s.part = newPart(e.command.Name(), settings)
 	s.part.Shard, s.part.Of, s.part.Input = index, of, whole
 	return taken, contents(e, settings)
 }
@@ -177,15 +172,16 @@ func (s *shardFlag) done(ctx context.Context, e *env, path string) (bool, error)
 		return false, err
 	}
 	files.RemoveStale(path)
-	var there *part
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	var there *part
 	if err == nil {
+		defer f.Close()
 		err = readParts(ctx, f, io.Discard, func(p *part) error { there = p; return nil })
-		f.Close()
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
 	case errors.Is(err, errNoPart), err == nil && there == nil:
 		e.warn("%s: %v; it is replaced", text.Path(path), errNoPart)
 		return false, nil

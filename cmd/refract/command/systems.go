@@ -61,7 +61,7 @@ inference), with the number of labels that this is worth.`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(t.data.human) > 0 {
-				return t.judged(cmd.Context(), e, cmd.Flags(), args)
+				return t.judged(cmd.Context(), e, args)
 			}
 			if t.humanLower {
 				return usagef("--human-lower-is-better does nothing without --human: leave it out")

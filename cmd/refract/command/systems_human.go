@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spf13/pflag"
-
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
@@ -14,17 +12,15 @@ import (
 )
 
 // judged estimates mean judgements of systems from few judged segments and all scores.
-func (r *systemsRun) judged(ctx context.Context, e *env, flags *pflag.FlagSet, args []string) error {
-	for _, name := range []string{"test", "system", "dry-run"} {
-		if flags.Changed(name) {
-			return usagef("--%s does nothing with --human: leave it out", name)
-		}
+func (r *systemsRun) judged(ctx context.Context, e *env, args []string) error {
+	if err := e.refuse("does nothing with --human: leave it out", only("test", "system", "dry-run")); err != nil {
+		return err
 	}
 	c := &comparison{
 		data: r.data, choice: r.choice, languageFlag: r.scoring.languageFlag, score: r.scoring.settingFlags, judges: r.judges, humanLower: r.humanLower, resampling: r.resampling,
 		statistics: []correlate.Statistic{correlate.StatLabelsSaved}, levels: []correlate.Level{correlate.SegmentLevel}, groupings: []correlate.Grouping{correlate.None},
 	}
-	if !flags.Changed("resamples") {
+	if !e.command.Flags().Changed("resamples") {
 		c.resamples = 1000
 	}
 	p, err := c.plan("", args)

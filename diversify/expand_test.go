@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
@@ -20,7 +21,6 @@ import (
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/ask"
 )
 
 // Different numbers of references, missing and blank ones, and existing variants.
@@ -69,33 +69,6 @@ func TestExpand(t *testing.T) {
 	}
 	if s != want2 || s.CompletionTokens == 0 {
 		t.Errorf("summary %+v, want %+v", s, want2)
-	}
-}
-
-// A second run, even of another process, makes no call and gives the same result.
-func TestSecondRun(t *testing.T) {
-	server := llmtest.NewServer(t, &llmtest.Handler{CountSamples: true})
-	file := cacheFile(t)
-	cfg := config(client(t, server))
-	cfg.Samples = 2
-	ds := numbered(5)
-	first, err := cache.Open(t.Context(), file)
-	require.NoError(t, err)
-	cfg.Store = first
-	out, s := mustRun(t, newExpander(t, cfg), ds)
-	require.NoError(t, first.Close())
-	if s.Calls != 200 || s.Cached != 0 || server.Calls() != 200 {
-		t.Errorf("first run: %+v, %d requests", s, server.Calls())
-	}
-
-	cfg.Store = openSQLite(t, file)
-	for _, c := range []ask.Completer{cfg.Client, nil} {
-		cfg.Client = c
-		again, s := mustRun(t, newExpander(t, cfg), ds)
-		assert.Empty(t, cmp.Diff(out, again), "another output")
-		if s.Calls != 0 || s.Cached != 200 || s.PromptTokens != 0 || server.Calls() != 200 {
-			t.Errorf("second run: %+v, %d requests", s, server.Calls())
-		}
 	}
 }
 
@@ -393,32 +366,22 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// Expanding segments one by one and concurrently gives the same result.
-func TestExpandOneByOne(t *testing.T) {
-	cfg := config(completer(echo))
-	x := newExpander(t, cfg)
-	ds := numbered(8)
-	out := make([]*refract.Segment, len(ds))
-	var wg sync.WaitGroup
-	for i, seg := range ds {
-		wg.Go(func() {
-			var s diversify.Summary
-			var err error
-			out[i], s, err = expandOne(t.Context(), x, seg)
-			want := diversify.Summary{Segments: 1, References: 2, Variants: 20, Calls: 20, PromptTokens: 200, CompletionTokens: 100}
-			if err != nil || s != want {
-				t.Errorf("%+v, %v", s, err)
-			}
-		})
+// Claims that a run did not use are released when it ends.
+func TestClaimsAreReleased(t *testing.T) {
+	file := cacheFile(t)
+	first := openSQLite(t, file)
+	cfg := config(completer(func(context.Context, llm.Request) (llm.Response, error) {
+		return llm.Response{}, &llm.Error{Kind: llm.ErrAuth}
+	}))
+	cfg.Store, cfg.Concurrency = first, 2
+	if _, _, err := run(t.Context(), newExpander(t, cfg), numbered(3)); err == nil {
+		t.Fatal("no error")
 	}
-	wg.Wait()
-	want, s := mustRun(t, x, ds)
-	if diff := cmp.Diff(want, out, withoutOrigin); diff != "" || s.Calls != 0 {
-		t.Errorf("%d calls; segment by segment (-stream +single):\n%s", s.Calls, diff)
-	}
-
-	cfg.Store, cfg.Client = cache.NewMemory(), nil
-	if seg, _, err := expandOne(t.Context(), newExpander(t, cfg), ds[0]); seg != nil || !errors.Is(err, diversify.ErrNotStored) {
-		t.Errorf("offline: %v", err)
+	// The first store stays open; claims not released would live as long.
+	cfg.Store, cfg.Client = openSQLite(t, file), completer(echo)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, s, err := run(ctx, newExpander(t, cfg), numbered(3)); err != nil || s.Calls != 60 {
+		t.Errorf("%d calls, %v", s.Calls, err)
 	}
 }

@@ -134,34 +134,34 @@ func (c *Config) checkForm() error {
 	return nil
 }
 
-// probe is the [ask.Job] that finds out whether the server gives JSON. Its questions are
-// the same for all datasets and their answers are stored, so only the first run asks them
-// and all runs get the same finding.
+// probe is the [ask.Job] of one question. The questions that find out whether the server gives
+// JSON are the same for all datasets and their answers are stored, so only the first run asks
+// them and all runs get the same finding.
 type probe struct {
-	questions []ask.Question
-	why       error // why the server does not give JSON; nil if it may
-	failed    error // instead of an answer
+	question ask.Question
+	result   ask.Result
 }
 
-// Next asks once more if an answer is not JSON, which may happen by chance.
+// Next implements ask.Job.
 func (p *probe) Next(results []ask.Result) ([]ask.Question, error) {
 	if results != nil {
-		p.why, p.failed = noJSON(&results[0].Answer), results[0].Err
-		if p.why == nil || p.failed != nil {
-			return nil, nil
-		}
-	}
-	if len(p.questions) == 0 {
+		p.result = results[0]
 		return nil, nil
 	}
-	next := p.questions[:1]
-	p.questions = p.questions[1:]
-	return next, nil
+	return []ask.Question{p.question}, nil
 }
 
 func (p *probe) Answered(int, ask.Result) {}
 
 func (p *probe) At(_ int, err error) error { return err }
+
+// probe asks a question in a form, and returns why the answer is not JSON; nil if it may be.
+func (e *Expander) probe(ctx context.Context, f *form, sample int) (why, err error) {
+	p := &probe{question: e.question(f, formQuestion, sample, 0, 0)}
+	p.question.Client = e.cfg.Probe
+	err = e.asker.Do(ctx, p)
+	return noJSON(&p.result.Answer), cmp.Or(err, p.result.Err)
+}
 
 // noJSON returns an error if the answer shows that the server ignores the schema. A
 // withheld, empty or cut answer shows nothing.
@@ -182,19 +182,13 @@ func (e *Expander) choose(ctx context.Context) (asText bool, err error) {
 	if e.chosen {
 		return e.asText, e.choiceErr
 	}
-	p := &probe{}
-	for sample := range 2 {
-		q := e.question(&e.forms[0], formQuestion, sample, 0, 0)
-		q.Client = e.cfg.Probe
-		p.questions = append(p.questions, q)
+	why, err := e.probe(ctx, &e.forms[0], 0)
+	if why != nil && err == nil { // which may happen by chance
+		why, err = e.probe(ctx, &e.forms[0], 1)
 	}
-	err = cmp.Or(e.asker.Do(ctx, p), p.failed)
 	if ask.Refuses(err) {
-		q := e.question(&e.forms[1], formQuestion, 0, 0, 0)
-		q.Client = e.cfg.Probe
-		plain := &probe{questions: []ask.Question{q}}
-		if failed := cmp.Or(e.asker.Do(llm.Briefly(ctx), plain), plain.failed); failed == nil {
-			p.why, err = err, nil
+		if _, failed := e.probe(llm.Briefly(ctx), &e.forms[1], 0); failed == nil {
+			why, err = err, nil
 		}
 	}
 	switch {
@@ -202,7 +196,7 @@ func (e *Expander) choose(ctx context.Context) (asText bool, err error) {
 		e.chosen = true
 		return false, nil
 	case errors.Is(err, llm.ErrInvalidRequest) || errors.Is(err, llm.ErrContextLength):
-		p.why = nil
+		why = nil
 	case err != nil:
 		if e.cfg.Probe != nil { // a call where none was expected
 			err = fmt.Errorf("asking whether the server gives JSON: %w", err)
@@ -212,9 +206,9 @@ func (e *Expander) choose(ctx context.Context) (asText bool, err error) {
 		}
 		return false, err
 	}
-	e.chosen, e.asText = true, p.why != nil
+	e.chosen, e.asText = true, why != nil
 	if e.cfg.FormFound != nil {
-		e.cfg.FormFound(p.why)
+		e.cfg.FormFound(why)
 	}
 	return e.asText, nil
 }

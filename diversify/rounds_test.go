@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,7 +19,6 @@ import (
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/ask"
 )
 
 // script answers each prompt with the next line of a list; "…" at the end of a line marks an
@@ -204,23 +202,6 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// A cut answer is asked for again with twice the token limit, and the store has an entry for
-// each request.
-func TestEnlargedRoom(t *testing.T) {
-	s := &script{lines: map[string][]string{"order": {"At…", "At eight…", "At eight in the morning, the train leaves."}}}
-	cfg := config(s)
-	cfg.Prompts, cfg.Enlarge, cfg.MaxTokens = ten(t, "order"), 2, 50
-	out, _ := mustRun(t, newExpander(t, cfg), oneReference())
-	var room []int
-	for _, r := range s.asked {
-		room = append(room, r.MaxTokens)
-	}
-	assert.Empty(t, cmp.Diff([]int{50, 100, 200}, room))
-	if got, want := out[0].Variants[0].Origin.Sampling, `{"max_tokens":200,"temperature":1,"top_p":0.9}`; got != want {
-		t.Errorf("sampling %s, want %s", got, want)
-	}
-}
-
 func TestOrigin(t *testing.T) {
 	now := time.Now().UTC()
 	cfg := config(completer(func(context.Context, llm.Request) (llm.Response, error) {
@@ -294,51 +275,6 @@ func TestTolerate(t *testing.T) {
 	cfg.Store, cfg.Prompts = cache.NewMemory(), ten(t, "voice,order")
 	if out, _ := mustRun(t, newExpander(t, cfg), oneReference()); len(out[0].Variants) != 1 {
 		t.Errorf("a failure before any answer: %+v", out[0])
-	}
-}
-
-// Calls in flight when the budget ends are paid for: their answers are stored, and no new call
-// starts.
-func TestBudgetDrains(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := cache.NewMemory()
-		slow := completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
-			select {
-			case <-time.After(5 * time.Second):
-				return echo(ctx, r)
-			case <-ctx.Done():
-				return llm.Response{}, ctx.Err()
-			}
-		})
-		spend := ask.NewBudget(ask.Limits{Calls: 6}, nil)
-		cfg := config(slow)
-		cfg.Budget = spend
-		cfg.Store, cfg.Concurrency = store, 8
-		_, sum, err := run(t.Context(), newExpander(t, cfg), numbered(10))
-		if !errors.Is(err, ask.ErrSpent) || sum.Calls != 6 || spend.Spent().Calls != 6 {
-			t.Errorf("%v after %d calls", err, sum.Calls)
-		}
-		stored := 0
-		for range cache.NewAnswers(store).Entries(t.Context()) {
-			stored++
-		}
-		if stored != 6 {
-			t.Errorf("%d of 6 answers are stored", stored)
-		}
-	})
-}
-
-// A call that has its share of the budget is made, also if the budget ends before it begins.
-func TestBudgetIsUsed(t *testing.T) {
-	server := llmtest.NewServer(t, nil)
-	slow := completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
-		time.Sleep(50 * time.Millisecond)
-		return client(t, server).Complete(ctx, r)
-	})
-	cfg := config(slow)
-	cfg.Budget, cfg.Concurrency = ask.NewBudget(ask.Limits{Calls: 6}, nil), 8
-	if _, _, err := run(t.Context(), newExpander(t, cfg), numbered(10)); !errors.Is(err, ask.ErrSpent) || server.Calls() != 6 {
-		t.Errorf("%v after %d calls, want 6", err, server.Calls())
 	}
 }
 

@@ -86,6 +86,9 @@ func Cut(ctx context.Context, ds refract.Dataset, i, n int) (part refract.Datase
 	return between(d, share(size, i-1, n), share(size, i, n)), of, nil
 }
 
+// InRanges reports whether Cut reads of a dataset what is in a part, and not all of it.
+func InRanges(ds refract.Dataset) bool { return asSet(ds).rows != nil }
+
 // cutFile is Cut for a file of JSON Lines.
 func (d *set) cutFile(ctx context.Context, i, n int) (part refract.Dataset, of Extent, err error) {
 	f, err := os.Open(d.lines.name)

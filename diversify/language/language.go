@@ -69,7 +69,7 @@ func scripts() []script {
 	of := func(name string, weight int, codes string, tables ...*unicode.RangeTable) script {
 		return script{name, tables, weight, strings.Fields(codes)}
 	}
-	return []script{
+	all := []script{
 		of("Latin", 1, "af sq az eu bs ca hr cs da nl en eo et fi fr lg de hu is id ga it la lv lt ms mi nb nn pl pt ro sn sk sl so st es sw sv tl ts tn tr vi cy xh yo zu", unicode.Latin),
 		of("Cyrillic", 1, "be bg kk mk mn ru sr uk", unicode.Cyrillic),
 		of("Han", 3, "zh", unicode.Han),
@@ -77,24 +77,13 @@ func scripts() []script {
 		of("Hangul", 3, "ko", unicode.Hangul),
 		of("Arabic", 1, "ar fa ur", unicode.Arabic),
 		of("Devanagari", 1, "hi mr", unicode.Devanagari),
-		of("Greek", 1, "el", unicode.Greek),
-		of("Hebrew", 1, "he", unicode.Hebrew),
-		of("Thai", 1, "th", unicode.Thai),
-		of("Armenian", 1, "hy", unicode.Armenian),
-		of("Bengali", 1, "bn", unicode.Bengali),
-		of("Georgian", 1, "ka", unicode.Georgian),
-		of("Gujarati", 1, "gu", unicode.Gujarati),
-		of("Gurmukhi", 1, "pa", unicode.Gurmukhi),
-		of("Tamil", 1, "ta", unicode.Tamil),
-		of("Telugu", 1, "te", unicode.Telugu),
-		of("Ethiopic", 1, "", unicode.Ethiopic),
-		of("Kannada", 1, "", unicode.Kannada),
-		of("Khmer", 1, "", unicode.Khmer),
-		of("Lao", 1, "", unicode.Lao),
-		of("Malayalam", 1, "", unicode.Malayalam),
-		of("Myanmar", 1, "", unicode.Myanmar),
-		of("Sinhala", 1, "", unicode.Sinhala),
 	}
+	for other := range strings.FieldsSeq("Greek:el Hebrew:he Thai:th Armenian:hy Bengali:bn Georgian:ka Gujarati:gu Gurmukhi:pa Tamil:ta Telugu:te " +
+		"Ethiopic Kannada Khmer Lao Malayalam Myanmar Sinhala") {
+		name, code, _ := strings.Cut(other, ":")
+		all = append(all, of(name, 1, code, unicode.Scripts[name]))
+	}
+	return all
 }
 
 const (
@@ -210,12 +199,8 @@ func (d *Detector) usualScript() int {
 	if d.cfg.Language != "" {
 		return slices.IndexFunc(d.scripts, func(s script) bool { return slices.Contains(s.codes, d.cfg.Language) })
 	}
-	return d.mostScript(d.sample)
-}
-
-func (d *Detector) mostScript(references []string) int {
 	counts := make([]int, len(d.scripts))
-	for _, text := range references {
+	for _, text := range d.sample {
 		if s := d.script(text, minShare); s >= 0 {
 			counts[s]++
 		}

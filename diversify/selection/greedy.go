@@ -13,7 +13,7 @@ import (
 //
 // If given is 0, the first candidate is chosen first. Of equal candidates the first is
 // chosen.
-func farthest(m *Matrix, given int) []int {
+func farthest(m Matrix, given int) []int {
 	return greedy(m, given, math.Inf(-1), func(c int, nearest []float64) float64 { return -nearest[c] })
 }
 
@@ -23,11 +23,11 @@ func farthest(m *Matrix, given int) []int {
 // candidates, numbered from 0. Every prefix gains at least 1 - 1/e of the largest
 // possible gain over the given texts (Nemhauser, Wolsey and Fisher, 1978). Of equal
 // candidates the first is chosen.
-func facility(m *Matrix, given int) []int {
+func facility(m Matrix, given int) []int {
 	return greedy(m, given, 0, func(c int, nearest []float64) float64 {
-		row := m.row(c)
+		row := m[c]
 		var gain float64
-		for i := given; i < m.n; i++ {
+		for i := given; i < len(m); i++ {
 			gain += max(0, row[i]-nearest[i])
 		}
 		return gain
@@ -37,17 +37,17 @@ func facility(m *Matrix, given int) []int {
 // greedy repeatedly chooses the candidate with the highest worth. worth gets the
 // similarity of every text to its nearest chosen text, which is none while no text is
 // chosen.
-func greedy(m *Matrix, given int, none float64, worth func(c int, nearest []float64) float64) []int {
-	nearest := slices.Repeat([]float64{none}, m.n)
+func greedy(m Matrix, given int, none float64, worth func(c int, nearest []float64) float64) []int {
+	nearest := slices.Repeat([]float64{none}, len(m))
 	choose := func(c int) {
-		for i, s := range m.row(c) {
+		for i, s := range m[c] {
 			nearest[i] = max(nearest[i], s)
 		}
 	}
 	for g := range given {
 		choose(g)
 	}
-	left := make([]int, m.n-given)
+	left := make([]int, len(m)-given)
 	for i := range left {
 		left[i] = given + i
 	}

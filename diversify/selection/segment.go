@@ -62,7 +62,7 @@ func (s *Selector) Orders(ctx context.Context, segments []*refract.Segment) ([][
 			}
 		}
 	}
-	var matrices []*Matrix
+	var matrices []Matrix
 	if s.Method.Compares() {
 		if s.Similarity == nil {
 			return nil, fmt.Errorf("selection by %s: there is nothing to compare texts by; set Similarity", s.Method)

@@ -11,7 +11,7 @@ import (
 )
 
 // drawMatrix draws a matrix with many ties for at most most texts.
-func drawMatrix(t *rapid.T, most int) (m *Matrix, given int) {
+func drawMatrix(t *rapid.T, most int) (m Matrix, given int) {
 	n := rapid.IntRange(0, most).Draw(t, "texts")
 	given = rapid.IntRange(0, min(n, 3)).Draw(t, "given")
 	values := rapid.SliceOfN(rapid.OneOf(
@@ -40,7 +40,7 @@ func TestFacilitySteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, given := drawMatrix(t, 24)
 		order := facility(m, given)
-		checkOrder(t, order, m.n-given)
+		checkOrder(t, order, len(m)-given)
 		var set uint
 		for step, c := range order {
 			for _, other := range order[step:] {
@@ -55,13 +55,13 @@ func TestFacilitySteps(t *testing.T) {
 
 // covered returns the value of a set of candidates together with the given texts, by the
 // definition.
-func covered(m *Matrix, given int, set uint) float64 {
+func covered(m Matrix, given int, set uint) float64 {
 	var sum float64
-	for i := given; i < m.n; i++ {
+	for i := given; i < len(m); i++ {
 		var nearest float64
-		for j := range m.n {
+		for j := range len(m) {
 			if j < given || set>>(j-given)&1 == 1 {
-				nearest = max(nearest, m.At(i, j))
+				nearest = max(nearest, m[i][j])
 			}
 		}
 		sum += nearest
@@ -69,48 +69,24 @@ func covered(m *Matrix, given int, set uint) float64 {
 	return sum
 }
 
-// Every prefix gains at least 1 - 1/e of the gain of the best set of its size.
-func TestFacilityBound(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m, given := drawMatrix(t, 9)
-		n := m.n - given
-		best := make([]float64, n+1)
-		nothing := covered(m, given, 0)
-		for set := range uint(1) << n {
-			size := 0
-			for i := range n {
-				size += int(set >> i & 1)
-			}
-			best[size] = max(best[size], covered(m, given, set)-nothing)
-		}
-		var set uint
-		for k, c := range facility(m, given) {
-			set |= 1 << c
-			if got := covered(m, given, set) - nothing; got < (1-1/math.E)*best[k+1]-1e-9 {
-				t.Fatalf("%d chosen gain %v, the best %v", k+1, got, best[k+1])
-			}
-		}
-	})
-}
-
 // Each step of farthest chooses the first of the candidates farthest from all chosen ones.
 func TestFarthestSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, given := drawMatrix(t, 24)
 		order := farthest(m, given)
-		checkOrder(t, order, m.n-given)
+		checkOrder(t, order, len(m)-given)
 		nearest := func(c int, before []int) float64 {
 			s := math.Inf(-1)
 			for g := range given {
-				s = max(s, m.At(c+given, g))
+				s = max(s, m[c+given][g])
 			}
 			for _, b := range before {
-				s = max(s, m.At(c+given, b+given))
+				s = max(s, m[c+given][b+given])
 			}
 			return s
 		}
 		for step, c := range order {
-			for other := range m.n - given {
+			for other := range len(m) - given {
 				if slices.Contains(order[:step], other) {
 					continue
 				}
@@ -118,45 +94,6 @@ func TestFarthestSteps(t *testing.T) {
 				if b < a || b == a && other < c {
 					t.Fatalf("step %d takes %d at similarity %v, though %d is at %v", step, c, a, other, b)
 				}
-			}
-		}
-	})
-}
-
-// On points of a line, where distance is a metric, every prefix covers the
-// candidates within twice the best possible radius.
-func TestFarthestBound(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(2, 9).Draw(t, "points")
-		at := rapid.SliceOfN(rapid.Float64Range(0, 1), n, n).Draw(t, "at")
-		m, err := NewMatrix(n, func(i, j int) float64 { return 1 - math.Abs(at[i]-at[j]) })
-		require.NoError(t, err)
-		radius := func(set uint) float64 { // text 0 is given
-			var far float64
-			for i := range n {
-				near := 1 - m.At(i, 0)
-				for j := 1; j < n; j++ {
-					if set>>(j-1)&1 == 1 {
-						near = min(near, 1-m.At(i, j))
-					}
-				}
-				far = max(far, near)
-			}
-			return far
-		}
-		best := slices.Repeat([]float64{1}, n)
-		for set := range uint(1) << (n - 1) {
-			size := 0
-			for i := range n - 1 {
-				size += int(set >> i & 1)
-			}
-			best[size] = min(best[size], radius(set))
-		}
-		var set uint
-		for k, c := range farthest(m, 1) {
-			set |= 1 << c
-			if got := radius(set); got > 2*best[k+1]+1e-9 {
-				t.Fatalf("%d chosen leave %v, the best %v", k+1, got, best[k+1])
 			}
 		}
 	})

@@ -14,7 +14,7 @@ type Similarity interface {
 	// Name is short, such as "ngrams".
 	Name() string
 	// Matrices returns one matrix per segment, over its texts. No text may be empty.
-	Matrices(ctx context.Context, segments [][]string) ([]*Matrix, error)
+	Matrices(ctx context.Context, segments [][]string) ([]Matrix, error)
 }
 
 // NGrams compares texts by their character n-grams of orders 1 to 6, as chrF does, but
@@ -34,17 +34,13 @@ type ngrams struct{ chrf *chrf.Metric }
 
 func (ngrams) Name() string { return "ngrams" }
 
-func (n ngrams) Matrices(ctx context.Context, segments [][]string) ([]*Matrix, error) {
+func (n ngrams) Matrices(ctx context.Context, segments [][]string) ([]Matrix, error) {
 	w := n.chrf.NewWorkspace()
 	var cells []float64
-	out := make([]*Matrix, len(segments))
+	out := make([]Matrix, len(segments))
 	for k, texts := range segments {
 		if err := ctx.Err(); err != nil {
 			return nil, err
-		}
-		if len(texts) == 0 {
-			out[k] = &Matrix{}
-			continue
 		}
 		w.Load(metrics.Block{Hypotheses: texts, References: texts})
 		cells = w.Cells(cells[:0])
@@ -67,7 +63,7 @@ type vectors struct{ embedder embeddings.Embedder }
 
 func (vectors) Name() string { return "embeddings" }
 
-func (v vectors) Matrices(ctx context.Context, segments [][]string) ([]*Matrix, error) {
+func (v vectors) Matrices(ctx context.Context, segments [][]string) ([]Matrix, error) {
 	var all []string
 	for _, texts := range segments {
 		all = append(all, texts...)
@@ -76,7 +72,7 @@ func (v vectors) Matrices(ctx context.Context, segments [][]string) ([]*Matrix, 
 	if err != nil {
 		return nil, err
 	}
-	out := make([]*Matrix, len(segments))
+	out := make([]Matrix, len(segments))
 	for k, texts := range segments {
 		n := len(texts)
 		d, err := embeddings.Distances(vs[:n])

@@ -62,33 +62,14 @@ func (s *Selector) Count(ctx context.Context, ds refract.Dataset) (*Yields, erro
 	return y, ctx.Err()
 }
 
-// Range returns the least and the largest number of variants of a segment; 0 and 0 if
-// there is no segment.
-func (y *Yields) Range() (least, most int) {
-	if len(y.segments) == 0 {
-		return 0, 0
-	}
-	numbers := slices.Collect(maps.Keys(y.segments))
-	return slices.Min(numbers), slices.Max(numbers)
-}
-
-// Above returns the least number of variants among segments with more than k; 0 if
-// there are none.
-func (y *Yields) Above(k int) int {
-	least := 0
-	for n := range y.segments {
-		if n > k && (least == 0 || n < least) {
-			least = n
-		}
-	}
-	return least
-}
+// Numbers returns the different numbers of variants that segments have, the least first.
+func (y *Yields) Numbers() []int { return slices.Sorted(maps.Keys(y.segments)) }
 
 // Below returns the number of segments with fewer than k variants, and lists the first of
 // them with their numbers, the fewest first, such as `"a" (0), "b" (2), …`.
 func (y *Yields) Below(k int) (segments int, named string) {
 	var names []string
-	for _, n := range slices.Sorted(maps.Keys(y.segments)) {
+	for _, n := range y.Numbers() {
 		if n >= k {
 			break
 		}
@@ -101,15 +82,6 @@ func (y *Yields) Below(k int) (segments int, named string) {
 		names = append(names, "…")
 	}
 	return segments, strings.Join(names, ", ")
-}
-
-// Have returns the total number of variants, counting at most k per segment.
-func (y *Yields) Have(k int) int {
-	have := 0
-	for n, segments := range y.segments {
-		have += segments * min(k, n)
-	}
-	return have
 }
 
 // Lack returns how many variants are missing in total for k per segment.
@@ -125,7 +97,7 @@ func (y *Yields) Lack(k int) int {
 // as "10: 180 segments, 9: 15, 0: 5". If there are many numbers, the middle ones are
 // combined.
 func (y *Yields) String() string {
-	numbers := slices.Sorted(maps.Keys(y.segments))
+	numbers := y.Numbers()
 	slices.Reverse(numbers)
 	const most = 12
 	var parts []string

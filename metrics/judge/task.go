@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -111,10 +110,8 @@ func (j *Judge) request(t *task) (wire llm.Request, prefix int) {
 // model's weights; sample distinguishes answers to equal requests.
 func StoredRequest(wire llm.Request, endpoint llm.Endpoint, revision string, sample int) (cache.Request, error) {
 	r := cache.Request{Kind: string(endpoint), Model: wire.Model, Revision: revision, Prompt: wire.Prompt, Sample: sample}
-	values, err := plain(wire.Fields())
-	if err != nil {
-		return r, err
-	}
+	values := map[string]any{}
+	maps.Copy(values, wire.Fields())
 	values["temperature"], values["top_p"], values["max_tokens"] = wire.Temperature, wire.TopP, wire.MaxTokens
 	if len(wire.Stop) > 0 {
 		values["stop"] = wire.Stop
@@ -129,22 +126,9 @@ func StoredRequest(wire llm.Request, endpoint llm.Endpoint, revision string, sam
 		}
 		r.Kind, r.Prompt = string(endpoint)+kindConversation, string(messages)
 	}
+	var err error
 	r.Params, err = cache.NewParams(values)
 	return r, err
-}
-
-// plain returns a copy of a request's extra fields as decoded JSON.
-func plain(extra map[string]any) (map[string]any, error) {
-	values := map[string]any{}
-	maps.Copy(values, extra) // not nil, which would encode as null
-	text, err := json.Marshal(values)
-	if err != nil {
-		return nil, fmt.Errorf("the further fields cannot be written as JSON: %w", err)
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	clear(values)
-	return values, d.Decode(&values)
 }
 
 // readAnswer makes a report of the answer to a task, or returns the next task.

@@ -210,7 +210,7 @@ func (c *comparison) runner(e *env, args []string, p *experiment.Plan) *planRun 
 	if len(c.scores) > 0 && c.matrix == "" && len(p.Metrics) == 0 {
 		e.note("only the scores of --scores are compared; -m METRIC adds a metric")
 	}
-	c.judges.from, c.judges.to = c.languages(args)
+	c.judges.languages = func() (from, to string) { return c.languages(args) }
 	r := c.judges.run(e).planRun(p)
 	r.Open = func(experiment.Dataset) (refract.Dataset, error) {
 		ds, err := c.data.dataset(e, args, true)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/refract-eval/refract"
@@ -189,7 +190,7 @@ func (r *expandRun) conclude(ctx context.Context, watch *watcher, found *finding
 // text.
 func (r *expandRun) lacking(found *findings) error {
 	done := cmp.Or(r.shard.file, r.out.path, "the output") + " is written"
-	_, most := found.yields.Range()
+	most := slices.Max(append(found.yields.Numbers(), 0))
 	switch short, named := found.yields.Below(r.cfg.Complete); {
 	case short > 0:
 		if named != "" {

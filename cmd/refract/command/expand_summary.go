@@ -122,7 +122,8 @@ func (f *findings) noteCoverage(e *env, checked bool, complete int) {
 		have -= f.blank
 	}
 	if complete > 0 {
-		have, wanted, of = f.yields.Have(complete), complete*f.Segments, fmt.Sprintf(" that --complete %d asks for", complete)
+		wanted, of = complete*f.Segments, fmt.Sprintf(" that --complete %d asks for", complete)
+		have = wanted - f.yields.Lack(complete)
 	}
 	if empty, named := f.yields.Below(1); empty > 0 {
 		none = fmt.Sprintf("; %s without any: %s", english.Thousands(empty, "segment"), strings.ReplaceAll(named, " (0)", ""))

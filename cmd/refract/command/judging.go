@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -26,11 +27,11 @@ import (
 
 // judgeFlags configure metrics that ask a model.
 type judgeFlags struct {
-	calls    callFlags
-	model    string
-	policy   judge.Policy
-	maxText  int    // MiB
-	from, to string // codes of the dataset's languages; "" if unknown
+	calls     callFlags
+	model     string
+	policy    judge.Policy
+	maxText   int                      // MiB
+	languages func() (from, to string) // codes of the dataset's; nil or "" if unknown
 }
 
 func (j *judgeFlags) register(cmd *cobra.Command) {
@@ -134,11 +135,20 @@ func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
 	if j.progress == nil {
 		j.progress = j.showProgress("judge", "answers")
 	}
-	env := judge.Environment{Source: languageName(j.from), Target: languageName(j.to), Asker: j.asker, Model: j.model, Policy: j.policy, Observe: func(r ask.Result) { j.answers.add(j.progress, j.spend, r) }}
+	from, to := "", ""
+	if j.languages != nil {
+		from, to = j.languages()
+	}
+	env := judge.Environment{Source: languageName(from), Target: languageName(to), Asker: j.asker, Model: j.model, Policy: j.policy, Observe: func(r ask.Result) { j.answers.add(j.progress, j.spend, r) }}
 	if j.calls.calling() {
 		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) { return j.client(r.Endpoint(), server) }
 	}
 	return env, nil
+}
+
+// isJudge reports whether a name of a metric is that of a judge.
+func isJudge(name string) bool {
+	return name == judge.FileMetric || slices.Contains(judge.Names(), strings.TrimSuffix(name, judge.HardenedSuffix))
 }
 
 // languageName returns the English name of a language, "" if its code is not known.

@@ -56,7 +56,9 @@ func (p *scorePlan) localize(ctx context.Context, ds refract.Dataset) refract.Da
 	if !slices.ContainsFunc(ms, func(m metrics.Metric) bool { _, ok := m.(metrics.Localized); return ok }) {
 		return ds
 	}
-	_, p.target = p.scoring.languages(p.args)
+	if p.scoring.language != "" || p.shard.shard == "" || !dataset.InRanges(ds) { // a shard reads no other for what it may state
+		_, p.target = p.scoring.languages(p.args)
+	}
 	var first []*refract.Segment
 	if p.target == "" {
 		first, ds = dataset.Peek(ctx, ds)

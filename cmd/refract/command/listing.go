@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,8 +29,7 @@ options of a metric, the definition of a judge, or, with options, what it sends.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				name, rest, options := strings.Cut(args[0], ":")
-				judged := name == judge.FileMetric || slices.Contains(judge.Names(), strings.TrimSuffix(name, judge.HardenedSuffix))
-				if judged && (options || !out.formatGiven) {
+				if isJudge(name) && (options || !out.formatGiven) {
 					return e.showJudge(cmd.Context(), &out, name, rest, options)
 				}
 			}

@@ -46,14 +46,15 @@ func (j *judgeFlags) planOf(e *env, path string) (*planRun, error) {
 	if err := errors.Join(err, in.Close()); err != nil {
 		return nil, inFile(err)
 	}
-	for i, d := range plan.Datasets { // a metric is made once, so judges know what all of them say
-		from, to := (&languageFlag{d.Language}).languages([]string{plan.Path(d.Spec)})
-		if i == 0 {
-			j.from, j.to = from, to
-		} else if from != j.from || to != j.to {
-			j.from, j.to = "", ""
-			break
+	j.languages = func() (from, to string) { // a metric is made once, so judges know what all datasets say
+		for i, d := range plan.Datasets {
+			source, target := (&languageFlag{d.Language}).languages([]string{plan.Path(d.Spec)})
+			if i > 0 && (source != from || target != to) {
+				return "", ""
+			}
+			from, to = source, target
 		}
+		return from, to
 	}
 	r := j.run(e).planRun(plan)
 	r.file = path

@@ -129,7 +129,7 @@ func (s *scoreFlags) register(e *env, cmd *cobra.Command) {
 
 // run scores systems: it makes a plan from the flags, and carries it out.
 func (s *scoreFlags) run(ctx context.Context, e *env, args []string, task scoreTask) error {
-	s.judges.from, s.judges.to = s.scoring.languages(args)
+	s.judges.languages = func() (from, to string) { return s.scoring.languages(args) }
 	ms, judging, err := s.judges.metricsOf(ctx, e, &s.scoring.settingFlags)
 	if err != nil {
 		return err

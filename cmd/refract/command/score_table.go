@@ -48,9 +48,8 @@ func (s *systemScores) resample(ctx context.Context) error {
 	return group.Wait()
 }
 
-// bounds are the ends of a score's interval.
-func (s *systemScores) bounds(i int) report.Value {
-	ci := s.intervals[i]
+// bounds are the ends of an interval.
+func bounds(ci significance.CorpusInterval) report.Value {
 	return report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half)
 }
 
@@ -79,7 +78,7 @@ func (s *systemScores) forPrograms() *report.NamedTable {
 			sc.Segments, sc.Missing, sc.MissingReferences, method(sc), s.acc.Signature(sc).String(),
 		}
 		if s.intervals != nil {
-			row = append(row, s.bounds(i), s.intervals[i].Mean)
+			row = append(row, bounds(s.intervals[i]), s.intervals[i].Mean)
 		}
 		if s.verbose {
 			row = append(row, report.StringOrNull(s.detail(sc)))
@@ -158,7 +157,7 @@ func (s *systemScores) forPeople() *report.NamedTable {
 		for sc := i; sc < len(s.scores); sc += systems {
 			row = append(row, scoreValue(&s.scores[sc]))
 			if s.intervals != nil {
-				row = append(row, s.bounds(sc))
+				row = append(row, bounds(s.intervals[sc]))
 			}
 		}
 		table.Add(row...)

@@ -126,12 +126,13 @@ func (r *selectRun) countAll(ctx context.Context, e *env, s *selection.Selector,
 	if err != nil {
 		return err
 	}
-	least, most := yields.Range()
+	numbers := yields.Numbers()
+	least := append(numbers, 0)[0]
 	if n, named := yields.Below(max(1, least+1)); least == 0 {
 		return fmt.Errorf("-k all: %s without any variant: %s; 'refract expand --complete N' expands until all have N",
 			english.Count(n, "segment"), named)
-	} else if least < most {
-		e.note("-k is %d, because of %s with no more: %s; without them it would be %d", least, english.Count(n, "segment"), named, yields.Above(least))
+	} else if len(numbers) > 1 {
+		e.note("-k is %d, because of %s with no more: %s; without them it would be %d", least, english.Count(n, "segment"), named, numbers[1])
 	} else {
 		e.note("-k is %d, which every segment has", least)
 	}

@@ -148,11 +148,9 @@ func (s *serveRun) explain(err error) (usage bool, message string) {
 }
 
 // metric makes a metric, which the pool closes, one at a time.
-func (s *serveRun) metric(ctx context.Context, spec string) (metrics.Metric, error) {
-	end := strings.LastIndex(spec, endOfSpec)
-	s.judging.from, s.judging.to, _ = strings.Cut(spec[end+len(endOfSpec):], "-")
-	spec = spec[:end]
-	m, err := s.judging.metric(ctx, spec)
+func (s *serveRun) metric(ctx context.Context, of pooledSpec) (metrics.Metric, error) {
+	s.judging.languages = func() (string, string) { return of.from, of.to }
+	m, err := s.judging.metric(ctx, of.spec)
 	s.judging.metrics = nil
 	return m, err
 }

@@ -13,38 +13,42 @@ import (
 // mostMetrics is how many metrics a server keeps.
 const mostMetrics = 64
 
+// pooledSpec is what a metric is made of: its spec and, of a judge, whose prompts name them, the
+// languages of the request.
+type pooledSpec struct{ spec, from, to string }
+
 // metricPool keeps the metrics that were used last and all that are in use, for the
 // requests of a server. It is safe for concurrent use.
 type metricPool struct {
 	ctx  context.Context // under which metrics run
-	open func(ctx context.Context, spec string) (metrics.Metric, error)
+	open func(context.Context, pooledSpec) (metrics.Metric, error)
 	warn func(error) // reports an error from closing a metric
 
 	opening sync.Mutex // metrics are made one at a time
 	mu      sync.Mutex
-	kept    *simplelru.LRU[string, *pooled]
+	kept    *simplelru.LRU[pooledSpec, *pooled]
 	ending  sync.WaitGroup
 }
 
 // pooled is a metric with the number of its users, including the pool.
 type pooled struct {
 	metrics.Metric
-	spec  string
+	of    pooledSpec
 	users int
 }
 
-func newMetricPool(ctx context.Context, most int, open func(context.Context, string) (metrics.Metric, error), warn func(error)) *metricPool {
+func newMetricPool(ctx context.Context, most int, open func(context.Context, pooledSpec) (metrics.Metric, error), warn func(error)) *metricPool {
 	p := &metricPool{ctx: ctx, open: open, warn: warn}
-	p.kept, _ = simplelru.NewLRU(most, func(_ string, m *pooled) { p.release(m) }) // fails only for a size below 1
+	p.kept, _ = simplelru.NewLRU(most, func(_ pooledSpec, m *pooled) { p.release(m) }) // fails only for a size below 1
 	return p
 }
 
-// lend returns the metric of a spec, in use until back.
-func (p *metricPool) lend(spec string) (*pooled, error) {
+// lend returns a metric, in use until it is given back.
+func (p *metricPool) lend(of pooledSpec) (*pooled, error) {
 	p.opening.Lock()
 	defer p.opening.Unlock()
 	p.mu.Lock()
-	m, ok := p.kept.Get(spec)
+	m, ok := p.kept.Get(of)
 	if ok {
 		m.users++
 	}
@@ -52,13 +56,13 @@ func (p *metricPool) lend(spec string) (*pooled, error) {
 	if ok {
 		return m, nil
 	}
-	made, err := p.open(p.ctx, spec)
+	made, err := p.open(p.ctx, of)
 	if err != nil {
 		return nil, err
 	}
-	m = &pooled{made, spec, 2}
+	m = &pooled{made, of, 2}
 	p.mu.Lock()
-	p.kept.Add(spec, m)
+	p.kept.Add(of, m)
 	p.mu.Unlock()
 	return m, nil
 }
@@ -67,8 +71,8 @@ func (p *metricPool) lend(spec string) (*pooled, error) {
 func (p *metricPool) giveBack(m *pooled, failed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now, ok := p.kept.Peek(m.spec); ok && now == m && failed {
-		p.kept.Remove(m.spec)
+	if now, ok := p.kept.Peek(m.of); ok && now == m && failed {
+		p.kept.Remove(m.of)
 	}
 	p.release(m)
 }

@@ -30,7 +30,8 @@ func (c closing) Close() error {
 func TestMetricPool(t *testing.T) {
 	var made, closed, warned []string
 	var mu sync.Mutex
-	p := newMetricPool(t.Context(), 2, func(_ context.Context, spec string) (metrics.Metric, error) {
+	p := newMetricPool(t.Context(), 2, func(_ context.Context, of pooledSpec) (metrics.Metric, error) {
+		spec := of.spec
 		made = append(made, spec)
 		if spec == "none" {
 			return nil, errors.New("there is none of this name")
@@ -43,7 +44,7 @@ func TestMetricPool(t *testing.T) {
 	})
 	lend := func(spec string) func(bool) {
 		t.Helper()
-		m, err := p.lend(spec)
+		m, err := p.lend(pooledSpec{spec: spec})
 		if (err != nil) != (spec == "none") {
 			t.Fatal(spec, err)
 		}

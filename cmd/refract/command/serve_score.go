@@ -20,7 +20,6 @@ import (
 	"github.com/refract-eval/refract/cmd/refract/internal/serve"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/judge"
 )
 
 // Limits of a request: see docs/reference/protocols.md.
@@ -261,9 +260,6 @@ func (s *serveRun) compare(ctx context.Context, params []byte) (result []byte, e
 	return json.Marshal(both, json.Deterministic(true))
 }
 
-// endOfSpec stands, in the pool, between a spec and the languages of a judge.
-const endOfSpec = "\x00"
-
 // borrowedMetrics are the metrics that a request has borrowed from the pool.
 type borrowedMetrics struct {
 	pool     *metricPool
@@ -273,11 +269,11 @@ type borrowedMetrics struct {
 
 // metric borrows one, and has the form that the engine of a plan calls.
 func (b *borrowedMetrics) metric(_ context.Context, spec string) (metrics.Metric, error) {
-	spec += endOfSpec
-	if name, _, _ := strings.Cut(spec, ":"); slices.Contains(judge.Names(), strings.TrimSuffix(strings.TrimSuffix(name, endOfSpec), judge.HardenedSuffix)) {
-		spec += b.from + "-" + b.to // which its prompts name
+	of := pooledSpec{spec: spec}
+	if name, _, _ := strings.Cut(spec, ":"); isJudge(name) {
+		of.from, of.to = b.from, b.to
 	}
-	m, err := b.pool.lend(spec)
+	m, err := b.pool.lend(of)
 	if err != nil {
 		return nil, err
 	}

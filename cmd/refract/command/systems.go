@@ -112,7 +112,7 @@ const pairResamples = 10000
 
 // collect is the sink of scores, which are tested at the end.
 func (r *systemsRun) collect(e *env, eng *refract.Engine, out io.Writer) *sink {
-	d := &testedSystems{e: e, plan: r, by: r.by, acc: eng.Systems(), settings: eng.Settings(), numbers: map[[2]string]int{}}
+	d := &testedSystems{systemScores: systemScores{acc: eng.Systems(), settings: eng.Settings()}, e: e, plan: r, by: r.by, numbers: map[[2]string]int{}}
 	d.acc.Keep()
 	return &sink{func(s *refract.SegmentScores) error {
 		d.record(s.Segment)
@@ -129,12 +129,11 @@ func (r *systemsRun) collect(e *env, eng *refract.Engine, out io.Writer) *sink {
 
 // testedSystems are the scores of a run, with facts about its segments.
 type testedSystems struct {
-	e        *env
-	plan     *systemsRun
-	by       string // what a resample draws: bySegment or byDocument
-	acc      *refract.Systems
-	settings []refract.Setting
-	ended    map[string]string
+	systemScores // of the systems that are compared
+
+	e    *env
+	plan *systemsRun
+	by   string // what a resample draws: bySegment or byDocument
 	// documents are the numbers of the documents of segments, by domain and name. A
 	// segment without a document counts as its own.
 	documents    []int
@@ -142,10 +141,9 @@ type testedSystems struct {
 	groups       int // numbers given
 	undocumented int // segments without a document
 
-	names   []string                // of the systems that are compared
-	scores  [][]refract.SystemScore // by setting, and then by compared system
-	leftOut []string                // references scored as systems
-	against int                     // index of the baseline
+	names   []string // of the systems that are compared
+	leftOut []string // references scored as systems
+	against int      // index of the baseline
 
 	progress *report.Progress // of the tests
 }
@@ -167,22 +165,16 @@ func (ts *testedSystems) record(s *refract.Segment) {
 
 // choose picks the systems that are compared, and the baseline.
 func (ts *testedSystems) choose() error {
-	all := ts.acc.Scores()
-	perSetting := len(all) / len(ts.settings)
-	ts.scores = make([][]refract.SystemScore, len(ts.settings))
-	for i := range all {
-		sc := &all[i]
-		first := i < perSetting
+	for _, sc := range ts.acc.Scores() {
+		names := &ts.names
 		if sc.Human && len(ts.plan.choice.choice.Systems) == 0 {
-			if first {
-				ts.leftOut = append(ts.leftOut, sc.System)
-			}
-			continue
+			names = &ts.leftOut
+		} else {
+			ts.scores = append(ts.scores, sc)
 		}
-		if first {
-			ts.names = append(ts.names, sc.System)
+		if sc.Setting == 0 {
+			*names = append(*names, sc.System)
 		}
-		ts.scores[sc.Setting] = append(ts.scores[sc.Setting], *sc)
 	}
 	if len(ts.names) < 2 {
 		return fmt.Errorf("a comparison needs two systems or more; there is %d: %q%s", len(ts.names), ts.names, ts.leftOutNote())
@@ -195,6 +187,11 @@ func (ts *testedSystems) choose() error {
 		return usagef("--against: %w%s", err, ts.leftOutNote())
 	}
 	return nil
+}
+
+// score is the score of a compared system under a setting.
+func (ts *testedSystems) score(setting, system int) *refract.SystemScore {
+	return &ts.scores[setting*len(ts.names)+system]
 }
 
 // leftOutNote names the systems that are left out.
@@ -211,8 +208,8 @@ func (ts *testedSystems) samples(setting int) *significance.Systems {
 		Score:         func(sums []float64, segments int) float64 { return ts.acc.Value(setting, sums, segments) },
 		LowerIsBetter: ts.settings[setting].Metric.Info().Direction == metrics.LowerIsBetter,
 	}
-	for i := range ts.scores[setting] {
-		sc, of := &ts.scores[setting][i], make([][]float64, ts.acc.Segments())
+	for i := range ts.names {
+		sc, of := ts.score(setting, i), make([][]float64, ts.acc.Segments())
 		if sc.OK {
 			rows, _ := ts.acc.Samples(sc)
 			for i, segment := range ts.acc.Entered(sc) {
@@ -280,9 +277,8 @@ func (ts *testedSystems) notes(t *report.NamedTable) {
 	}
 	ts.noteOrder(t)
 	noteReferences(t, ts.leftOut)
-	shown := ts.shown()
-	t.Heading = shown.heading()
-	shown.notes(t, len(ts.names))
+	t.Heading = ts.heading()
+	ts.systemScores.notes(t, len(ts.names))
 }
 
 // noteOrder notes for each metric with several aggregations whether they rank the
@@ -304,7 +300,7 @@ func (ts *testedSystems) noteOrder(t *report.NamedTable) {
 			for b := range a {
 				var above, below []string
 				for _, k := range of {
-					switch x, y := &ts.scores[k][a], &ts.scores[k][b]; {
+					switch x, y := ts.score(k, a), ts.score(k, b); {
 					case !x.OK || !y.OK || x.Value == y.Value:
 					case (x.Value > y.Value) == (set.Metric.Info().Direction == metrics.HigherIsBetter):
 						above = append(above, ts.settings[k].AggregatorName())
@@ -358,17 +354,12 @@ func (ts *testedSystems) keyed(columns ...report.Column) *report.NamedTable {
 	return &report.NamedTable{Columns: append(keys, columns...)}
 }
 
-// shown are the scores of all systems.
-func (ts *testedSystems) shown() *systemScores {
-	return &systemScores{acc: ts.acc, settings: ts.settings, scores: slices.Concat(ts.scores...), ended: ts.ended}
-}
-
 // add adds a row about a setting.
 func (ts *testedSystems) add(t *report.NamedTable, setting int, cells ...any) {
 	set := ts.settings[setting]
 	keys := []any{set.Metric.Info().Name, report.StringOrNull(set.AggregatorName())}
 	if ts.plan.view.format.ForPeople() {
-		if keys = []any{ts.shown().name(setting)}; len(ts.settings) == 1 {
+		if keys = []any{ts.name(setting)}; len(ts.settings) == 1 {
 			keys = nil
 		}
 	}
@@ -379,10 +370,10 @@ func (ts *testedSystems) add(t *report.NamedTable, setting int, cells ...any) {
 // more.
 func (ts *testedSystems) decimals() int {
 	digits := 1
-	for _, scores := range ts.scores {
-		known := slices.DeleteFunc(slices.Clone(scores), func(sc refract.SystemScore) bool { return !sc.OK })
-		if len(known) > 0 {
-			digits = max(digits, decimals(known))
+	for k := range ts.settings {
+		scores := ts.scores[k*len(ts.names):][:len(ts.names)]
+		if slices.ContainsFunc(scores, func(sc refract.SystemScore) bool { return sc.OK }) {
+			digits = max(digits, decimals(scores))
 		}
 	}
 	return ts.plan.view.digits(digits)
@@ -440,7 +431,7 @@ func (ts *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) 
 		}
 		for i := range c.Pairs {
 			p, n := &c.Pairs[i], len(c.Pairs)
-			ts.add(t, k, ts.names[p.A], ts.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.Decisive, ts.least(1)), shownP(p, p.P, 1), shownP(p, p.Corrected, ts.least(n)), ts.result(k, p, p.Corrected, n), method(&ts.scores[k][p.A]))
+			ts.add(t, k, ts.names[p.A], ts.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.Decisive, ts.least(1)), shownP(p, p.P, 1), shownP(p, p.Corrected, ts.least(n)), ts.result(k, p, p.Corrected, n), method(ts.score(k, p.A)))
 		}
 	}
 	t.Note("result: of system a; win or loss: p is at most %g after Holm's correction for %s; too few: fewer than %d %ss differ, so p cannot be that small",
@@ -466,43 +457,42 @@ func (ts *testedSystems) systems(ctx context.Context) (*report.NamedTable, error
 		for i := range c.Pairs {
 			pairs[c.Pairs[i].A] = &c.Pairs[i]
 		}
-		order := make([]int, len(ts.names))
-		for i := range order {
-			order[i] = i
+		var order []int
+		for i := range ts.names {
+			order = append(order, i)
 		}
 		last := func(i int) int { return cmp.Or(c.Systems[i].Rank, len(order)+1) }
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(last(i), last(j)) })
 		var tied, lacking []string
 		for _, i := range order {
-			s, sc := &c.Systems[i], &ts.scores[k][i]
-			row := []any{ts.names[i], scoreValue(sc), nil, nil, nil, nil}
+			s, sc := &c.Systems[i], ts.score(k, i)
+			var ci, mean, rank, rankCI, delta, deltaCI, decisive, raw, result any // nil where missing
+			segments := s.Segments
 			if sc.OK {
-				row[2], row[3] = report.Interval(s.Interval.Mean-s.Interval.Half, s.Interval.Mean+s.Interval.Half), s.Interval.Mean
+				ci, mean = bounds(s.Interval), s.Interval.Mean
 			}
 			if sc.OK && s.Rank > 0 {
-				row[4], row[5] = s.Rank, report.Interval(float64(s.RankLow), float64(s.RankHigh))
+				rank, rankCI = s.Rank, report.Interval(float64(s.RankLow), float64(s.RankHigh))
 			} else {
 				lacking = append(lacking, ts.names[i])
 			}
-			switch p := pairs[i]; {
-			case p == nil:
-				row = append(row, nil, nil, nil, nil, nil, s.Segments)
-			case math.IsNaN(p.Delta):
-				row = append(row, nil, nil, nil, nil, nil, p.Segments)
-			default:
-				ci, result := p.Interval, ts.result(k, p, p.Decisive, 1)
+			if p := pairs[i]; p != nil {
+				segments = p.Segments
+				if !math.IsNaN(p.Delta) {
+					delta, deltaCI, decisive, raw, result = p.Delta, bounds(p.Interval), shownP(p, p.Decisive, ts.least(1)), shownP(p, p.P, 1), ts.result(k, p, p.Decisive, 1)
+				}
 				if result == report.String("tie") {
 					tied = append(tied, ts.names[i])
 				}
-				row = append(row, p.Delta, report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half), shownP(p, p.Decisive, ts.least(1)), shownP(p, p.P, 1), result, p.Segments)
 			}
-			ts.add(t, k, append(row, sc.Missing, ts.names[ts.against], sc.Status.String(), method(sc), ts.acc.Signature(sc).String())...)
+			ts.add(t, k, ts.names[i], scoreValue(sc), ci, mean, rank, rankCI, delta, deltaCI, decisive, raw, result, segments,
+				sc.Missing, ts.names[ts.against], sc.Status.String(), method(sc), ts.acc.Signature(sc).String())
 		}
 		if len(lacking) > 0 {
-			t.Note("%s: no rank for %s: %ss that others have are missing; delta is over the %[3]ss that both systems have", ts.shown().name(k), strings.Join(lacking, ", "), ts.by)
+			t.Note("%s: no rank for %s: %ss that others have are missing; delta is over the %[3]ss that both systems have", ts.name(k), strings.Join(lacking, ", "), ts.by)
 		}
 		if len(tied) > 0 {
-			t.Note("%s: the test does not tell %s from %s", ts.shown().name(k), strings.Join(tied, ", "), ts.names[ts.against])
+			t.Note("%s: the test does not tell %s from %s", ts.name(k), strings.Join(tied, ", "), ts.names[ts.against])
 		}
 	}
 	t.Note("delta, p and result: compared with %s; win or loss: p is at most %g, not corrected for the number of systems; too few: fewer than %d %ss differ, so p cannot be that small",

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -18,8 +17,7 @@ func drawMatrix(t *rapid.T, most int) (m Matrix, given int) {
 		rapid.Float64Range(0, 1),
 		rapid.Map(rapid.IntRange(0, 4), func(i int) float64 { return float64(i) / 4 }),
 	), n*n, n*n).Draw(t, "similarities")
-	m, err := NewMatrix(n, func(i, j int) float64 { return values[i*n+j] })
-	require.NoError(t, err)
+	m = NewMatrix(n, func(i, j int) float64 { return values[i*n+j] })
 	return m, given
 }
 
@@ -97,41 +95,6 @@ func TestFarthestSteps(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestOrdersByHand(t *testing.T) {
-	// Texts 0 (given), 1 and 2 are near each other, so are 3 and 4; 5 is near none.
-	near := func(i, j int) float64 {
-		group := []int{0, 0, 0, 1, 1, 2}
-		if group[i] == group[j] {
-			return 0.9
-		}
-		return 0.1
-	}
-	m, err := NewMatrix(6, near)
-	require.NoError(t, err)
-	// The two texts of group 1 gain more than the one of group 2; farthest chooses the
-	// first of equally far ones.
-	if got := facility(m, 1); !slices.Equal(got, []int{2, 4, 0, 1, 3}) {
-		t.Errorf("facility: %v", got)
-	}
-	if got := farthest(m, 1); !slices.Equal(got, []int{2, 4, 0, 1, 3}) {
-		t.Errorf("farthest: %v", got)
-	}
-	// Without a given text, the middle of the largest group comes first.
-	if got := facility(m, 0); !slices.Equal(got[:3], []int{0, 3, 5}) {
-		t.Errorf("facility of nothing: %v", got)
-	}
-	if got := farthest(m, 0); !slices.Equal(got[:3], []int{0, 3, 5}) {
-		t.Errorf("farthest of nothing: %v", got)
-	}
-}
-
-func TestNewMatrixRefuses(t *testing.T) {
-	for _, bad := range []float64{-0.1, 1.1, math.NaN(), math.Inf(1)} {
-		_, err := NewMatrix(2, func(int, int) float64 { return bad })
-		assert.ErrorContains(t, err, "texts 1 and 0", "similarity %v", bad)
-	}
 }
 
 func TestParseMethod(t *testing.T) {

@@ -208,9 +208,8 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 			}
 			stored[n] = true
 		}
-		if _, err := io.Copy(io.Discard, out); err != nil {
-			t.Fatal(err)
-		}
+		_, err := io.Copy(io.Discard, out)
+		require.NoError(t, err)
 		if err := cmd.Wait(); err == nil {
 			t.Fatal("the child ended before it was killed")
 		}

@@ -114,23 +114,23 @@ func (m *marking) compare(r *dataset.MQMRating, claimed []analysis.Error) {
 
 // Read adds the reports of a file, as [Reports.Add] and [Reading.Copy] write them.
 func (s *Spans) Read(judge, name string, in io.Reader) error {
-	for l, err := range linesOf(in, func(line int, err error) error { return fmt.Errorf("%s:%d: %w", name, line, err) }) {
+	for l, err := range linesOf(in) {
 		if err != nil {
-			return err
+			return fmt.Errorf("%s:%d: %w", name, l.Number, err)
 		}
 		var row struct {
 			ID, System, Segment json.RawMessage
 			Reference           *int
 			Errors              *json.RawMessage
 		}
-		r, err := &analysis.Report{}, json.Unmarshal(l.text, &row)
+		r, err := &analysis.Report{}, json.Unmarshal(l.Text, &row)
 		switch {
 		case err != nil:
 			err = explainJSON(err)
 		case row.Errors == nil:
 			err = errors.New("the row has no \"errors\"; 'refract parse' and 'refract score --reports' write reports with error spans")
 		default:
-			err = json.Unmarshal(l.text, r)
+			err = json.Unmarshal(l.Text, r)
 			if kind := (*json.UnmarshalTypeError)(nil); errors.As(err, &kind) {
 				err = fmt.Errorf("%q is a JSON %s, which it is in no report; spans are [start, end], in characters of the output", kind.Field, kind.Value)
 			}
@@ -139,7 +139,7 @@ func (s *Spans) Read(judge, name string, in io.Reader) error {
 			err = s.Add(&Place{ID: cmp.Or(label(row.ID), label(row.Segment)), System: label(row.System), Metric: judge, Reference: row.Reference}, r)
 		}
 		if err != nil {
-			return fmt.Errorf("%s:%d: %w", name, l.number, err)
+			return fmt.Errorf("%s:%d: %w", name, l.Number, err)
 		}
 	}
 	return nil

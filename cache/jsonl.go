@@ -85,7 +85,7 @@ func Import(ctx context.Context, r io.Reader, to Store) (done Imported, err erro
 		batch, first = batch[:0], next
 		return nil
 	}
-	for l, err := range jsonline.Lines(r, maxLine, "is this a file of 'refract cache export'?") {
+	for l, err := range jsonline.Lines(r, maxLine) {
 		var e Entry
 		if err == nil {
 			e, err = parseEntry(l.Text)

@@ -9,31 +9,28 @@ import (
 	"iter"
 )
 
-// Line is a line of a file, numbered from 1. Its Text is valid until the next line is read.
+// Line is a line of a file.
 type Line struct {
-	Number int
-	Text   []byte
+	Number int    // from 1
+	Text   []byte // without white space around it; valid until the next line
 }
 
-// Lines yields the lines that are not blank, without a byte order mark. An error comes with the number
-// of its line; what says what a line of more than most bytes, in whole MiB, should have been.
-func Lines(in io.Reader, most int, what string) iter.Seq2[Line, error] {
+// Lines yields the lines that are not blank, each of up to most bytes. An error ends them; its
+// Line has the number of the line that could not be read.
+func Lines(in io.Reader, most int) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		lines := bufio.NewScanner(in)
 		lines.Buffer(nil, most)
 		n := 1
 		for ; lines.Scan() && lines.Err() == nil; n++ { // after a read error the last line may be cut off
-			text := lines.Bytes()
-			if n == 1 {
-				text = bytes.TrimPrefix(text, []byte("\ufeff"))
-			}
-			if text = bytes.TrimSpace(text); len(text) > 0 && !yield(Line{n, text}, nil) {
+			text := bytes.TrimSpace(bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff")))
+			if len(text) > 0 && !yield(Line{n, text}, nil) {
 				return
 			}
 		}
 		err := lines.Err()
 		if errors.Is(err, bufio.ErrTooLong) {
-			err = fmt.Errorf("the line has more than %d MiB; %s", most>>20, what)
+			err = fmt.Errorf("the line has more than %d MiB; write one JSON object on each line", most>>20)
 		}
 		if err != nil {
 			yield(Line{Number: n}, err)

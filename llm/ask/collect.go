@@ -127,7 +127,7 @@ const maxLine = 64 << 20
 // answer, or its first error if it has no answer. Lines of other rows and unreadable lines are
 // skipped.
 func (r *batchRun) readRows(b *batch, from io.Reader, all map[string]outcome) error {
-	for line, err := range jsonline.Lines(from, maxLine, "the answer of a row is one line") {
+	for line, err := range jsonline.Lines(from, maxLine) {
 		if err != nil {
 			return err
 		}

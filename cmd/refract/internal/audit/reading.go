@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/internal/guard"
@@ -98,16 +97,16 @@ type written struct {
 // file as name. At the first bad line Copy stops; the rows before it are written.
 func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Reader) (*Totals, error) {
 	sum := &Totals{}
-	for l, err := range linesOf(in) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	for l, err := range jsonline.Lines(in, mostLine) {
 		var row *written
 		if err == nil {
 			row, err = r.row(l)
 		}
 		if err != nil {
 			return nil, r.At(name, l.Number, err)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		sum.Rows++
 		if row.Substituted != "" {
@@ -129,11 +128,6 @@ func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Read
 
 // mostLine bounds a line, in bytes.
 const mostLine = 1 << 26
-
-// linesOf yields the lines of a file that are not blank.
-func linesOf(in io.Reader) iter.Seq2[jsonline.Line, error] {
-	return jsonline.Lines(in, mostLine, "a row is one JSON object on one line")
-}
 
 // row reads one row of the input.
 func (r *Reading) row(l jsonline.Line) (*written, error) {

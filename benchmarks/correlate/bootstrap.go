@@ -265,34 +265,45 @@ func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error)
 			drawn.hold(i, rs.vectors[i], k.byUnit)
 		}
 	}
+	err := Blocks(ctx, b.Resamples, block, func() func(from, to int) {
+		var s scratch
+		return func(from, to int) {
+			if drawn == nil {
+				rs.values(b.weights(rs, from, to), values[from:to], &s)
+			} else {
+				s.block.held = from + 1
+				rs.values(drawn.weights[from:to], values[from:to], &s)
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return values, nil
+}
+
+// Blocks does n things in blocks, on all cores: each worker is for one goroutine, and does the
+// things from one number up to, and without, another. The context is checked before each block.
+func Blocks(ctx context.Context, n, block int, worker func() func(from, to int)) error {
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	for range min(runtime.GOMAXPROCS(0), (b.Resamples+block-1)/block) {
+	for range min(runtime.GOMAXPROCS(0), (n+block-1)/block) {
+		do := worker()
 		group.Go(func() error {
-			var s scratch
 			for {
 				to := int(next.Add(int64(block)))
 				from := to - block
-				if from >= b.Resamples {
+				if from >= n {
 					return nil
 				}
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				to = min(to, b.Resamples)
-				if drawn == nil {
-					rs.values(b.weights(rs, from, to), values[from:to], &s)
-				} else {
-					s.block.held = from + 1
-					rs.values(drawn.weights[from:to], values[from:to], &s)
-				}
+				do(from, min(to, n))
 			}
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return values, nil
+	return group.Wait()
 }
 
 // weights returns how often each unit is drawn in each resample: as many draws as there are

@@ -101,8 +101,6 @@ func countOutcomes(ctx context.Context, gold, a, b []float64, epsilons [2]float6
 			counts := &o.apart
 			if order == 0 {
 				counts = &o.equal
-				counts[against(0, a[i]-a[j], epsilons[0])][against(0, b[i]-b[j], epsilons[1])]++
-				continue
 			}
 			counts[against(order, a[i]-a[j], epsilons[0])][against(order, b[i]-b[j], epsilons[1])]++
 		}

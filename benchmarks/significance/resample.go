@@ -3,10 +3,6 @@ package significance
 import (
 	"context"
 	"math/rand/v2"
-	"runtime"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
@@ -28,15 +24,11 @@ func (res *Result) resample(ctx context.Context, o Options, together int, newDra
 	if block == 0 {
 		block = o.Resamples
 	}
-	drawers := make([]drawer, min(runtime.GOMAXPROCS(0), block))
-	for i := range drawers {
-		drawers[i] = newDrawer()
-	}
 	seen, large := res.Delta, 0
 	differences := make([]float64, block)
 	for res.Resamples < o.Resamples {
 		drawn := differences[:min(block, o.Resamples-res.Resamples)]
-		if err := resampleBlock(ctx, o.Seed, res.Resamples, drawn, together, drawers); err != nil {
+		if err := resampleBlock(ctx, o.Seed, res.Resamples, drawn, together, newDrawer); err != nil {
 			return err
 		}
 		for _, d := range drawn {
@@ -58,28 +50,14 @@ func (res *Result) resample(ctx context.Context, o Options, together int, newDra
 
 // resampleBlock fills in the differences of a block of resamples, starting with the number
 // first.
-func resampleBlock(ctx context.Context, seed uint64, first int, differences []float64, together int, drawers []drawer) error {
-	var next atomic.Int64
-	group, ctx := errgroup.WithContext(ctx)
-	for _, draw := range drawers {
-		group.Go(func() error {
-			random := make([]rand.PCG, together)
-			for {
-				to := int(next.Add(int64(together)))
-				from := to - together
-				if from >= len(differences) {
-					return nil
-				}
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				n := min(together, len(differences)-from)
-				for i := range n {
-					correlate.SeedResample(&random[i], seed, first+from+i)
-				}
-				draw(random[:n], differences[from:from+n])
+func resampleBlock(ctx context.Context, seed uint64, first int, differences []float64, together int, newDrawer func() drawer) error {
+	return correlate.Blocks(ctx, len(differences), together, func() func(from, to int) {
+		draw, random := newDrawer(), make([]rand.PCG, together)
+		return func(from, to int) {
+			for i := range to - from {
+				correlate.SeedResample(&random[i], seed, first+from+i)
 			}
-		})
-	}
-	return group.Wait()
+			draw(random[:to-from], differences[from:to])
+		}
+	})
 }

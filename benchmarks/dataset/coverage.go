@@ -18,8 +18,8 @@ type coverage struct {
 	missing map[string]*examples // ids of segments, by system
 	blank   map[string]int       // texts without a word, by system
 	files   map[string]string    // of systems that have one each
-	// references counts references without a word, and all of them.
-	blankReferences, references int
+	// references and sources count all of them, and the others those without a word.
+	blankReferences, references, blankSources, sources int
 }
 
 const mostShown = 3
@@ -36,6 +36,11 @@ func (c *coverage) add(s *refract.Segment) {
 		}
 		if t := s.Hypotheses[i].Text; t.Valid && strings.TrimSpace(t.Value) == "" {
 			c.blank[s.Hypotheses[i].System]++
+		}
+	}
+	if s.Source.Valid {
+		if c.sources++; strings.TrimSpace(s.Source.Value) == "" {
+			c.blankSources++
 		}
 	}
 	c.references += len(s.References)
@@ -67,11 +72,14 @@ func (c *coverage) add(s *refract.Segment) {
 	}
 }
 
-// report warns about blank references, and about each system that lacks segments or has
+// report warns about blank references and sources, and about each system that lacks segments or has
 // blank texts.
 func (c *coverage) report(file, unit string, warn func(Warning)) {
 	if c.blankReferences > 0 {
 		warn(Warning{refract.Position{File: file}, fmt.Sprintf("blank references: %d of %d; they are scored as empty texts, not as missing ones", c.blankReferences, c.references)})
+	}
+	if c.blankSources > 0 {
+		warn(Warning{refract.Position{File: file}, fmt.Sprintf("blank sources: %d of %d; metrics that use them take them as empty texts, not as missing ones", c.blankSources, c.sources)})
 	}
 	lacking := 0
 	for _, name := range c.systems {

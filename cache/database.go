@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -29,9 +28,6 @@ type Database struct {
 	engine
 	readers, writers *sql.DB // the same for Postgres; writers is nil if read-only
 	claims           *claims // nil if read-only
-	// recent holds recently read answers. It holds no scores, because they may be
-	// replaced.
-	recent *lru.Cache[Key, []byte]
 
 	mu     sync.Mutex
 	closed bool
@@ -40,11 +36,7 @@ type Database struct {
 
 var _ Store = (*Database)(nil)
 
-const (
-	mostRecent = 4096     // answers in recent
-	largeValue = 16 << 10 // bytes; larger values are not kept in recent
-	mostRows   = 500      // rows per statement
-)
+const mostRows = 500 // per statement
 
 // engine holds the differences between SQLite and Postgres.
 type engine interface {
@@ -68,7 +60,6 @@ type engine interface {
 
 // start makes the database ready for use after it was found to be a cache.
 func (d *Database) start(o options) {
-	d.recent, _ = lru.New[Key, []byte](mostRecent) // fails only for sizes below 1
 	if !o.readOnly {
 		d.claims = newClaims(o.lease)
 		go d.renewLoop()
@@ -241,9 +232,7 @@ func (d *Database) Get(ctx context.Context, keys []Key) ([][]byte, error) {
 	first := make(map[Key]int, len(keys)) // first index of each key to read
 	var read []Key
 	for i, key := range keys {
-		if v, ok := d.recent.Get(key); ok {
-			values[i] = v
-		} else if _, again := first[key]; !again {
+		if _, again := first[key]; !again {
 			first[key] = i
 			read = append(read, key)
 		}
@@ -262,9 +251,7 @@ func (d *Database) Get(ctx context.Context, keys []Key) ([][]byte, error) {
 		return nil, d.explain(ctx, "get", err)
 	}
 	for i, key := range keys {
-		if at, ok := first[key]; ok {
-			values[i] = values[at]
-		}
+		values[i] = values[first[key]]
 	}
 	return values, nil
 }
@@ -278,9 +265,7 @@ func (d *Database) read(ctx context.Context, keys []Key, f func(Key, []byte)) er
 		if err != nil {
 			return err
 		}
-		if f(record.Key, record.Value); r.kind == answerRecord && len(record.Value) < largeValue {
-			d.recent.Add(record.Key, record.Value)
-		}
+		f(record.Key, record.Value)
 		return nil
 	})
 }

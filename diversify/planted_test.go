@@ -74,36 +74,3 @@ func TestPlants(t *testing.T) {
 		})
 	}
 }
-
-// A planted name comes from an earlier segment.
-func TestPlantedNameOfAnotherSegment(t *testing.T) {
-	var ds segments
-	for _, name := range []string{"Adelheid", "Bertram", "Carolina", "Dorothy", "Ernestine", "Friederike"} {
-		ds = append(ds, &refract.Segment{ID: name, References: []refract.Text{refract.NewText("The old doctor visited " + name + " in the small village.")}})
-	}
-	var planted atomic.Bool
-	cfg := config(sayer(func(r llm.Request) string {
-		said, isJudge := llmtest.Verdicts(r.Prompt, func(_, text string) (changed, words string) {
-			if strings.HasPrefix(text, "In the small village the doctor visited Adelheid") && strings.Contains(r.Prompt, "Friederike") {
-				planted.Store(true)
-			}
-			return "same", ""
-		})
-		if isJudge {
-			return said
-		}
-		for _, s := range ds {
-			if strings.Contains(r.Prompt, s.ID) {
-				return "In the small village the doctor visited " + s.ID + "."
-			}
-		}
-		return ""
-	}))
-	cfg.Prompts, cfg.Check = ten(t, "order"), checker(t, check.ReasonCopy)
-	cfg.Equivalence = &diversify.Equivalence{Model: "j"}
-	cfg.Plant, cfg.Segments = 3, len(ds) // the third one, in the last segment, changes a name
-	mustRun(t, newExpander(t, cfg), ds)
-	if !planted.Load() {
-		t.Error("the last segment has no variant with the name of the first one")
-	}
-}

@@ -15,13 +15,13 @@ import (
 
 // Prompt is an instruction to rewrite a text, or a template for one.
 type Prompt struct {
-	Name string // identifies the prompt in variants, such as "order" or "order@de"
+	Name string `yaml:"name"` // identifies the prompt in variants, such as "order" or "order@de"
 	// Text is the instruction, up to and including its colon. If it contains the
 	// placeholder {reference} or {source}, it is a template, and the placeholders stand
 	// for the texts of the segment. With only {source}, the model makes the reference
 	// from the source; see [Prompt.FromSource].
-	Text     string
-	Language string // in which Text is written, such as "de"; "" if not stated
+	Text     string `yaml:"text"`
+	Language string `yaml:"language"` // in which Text is written, such as "de"; "" if not stated
 }
 
 // The placeholders of a template.
@@ -60,16 +60,9 @@ var builtinFile []byte
 
 // promptSet is the set of prompts that a word of ParsePrompts stands for.
 type promptSet struct {
-	Set      string        `yaml:"set"`
-	Language string        `yaml:"language"`
-	Prompts  []promptEntry `yaml:"prompts"`
-}
-
-func (s promptSet) prompts() (out []Prompt) {
-	for _, e := range s.Prompts {
-		out = append(out, Prompt{Name: e.Name.value, Text: e.Text.value, Language: s.Language})
-	}
-	return out
+	Set      string   `yaml:"set"`
+	Language string   `yaml:"language"`
+	Prompts  []Prompt `yaml:"prompts"`
 }
 
 // builtins reads the built-in prompts once.
@@ -84,6 +77,11 @@ var builtins = sync.OnceValue(func() []promptSet {
 	if err != nil { // cannot happen: the tests read the file
 		panic(fmt.Sprintf("diversify: built-in prompts: %v", err))
 	}
+	for _, s := range file.Sets {
+		for i := range s.Prompts {
+			s.Prompts[i].Language = s.Language
+		}
+	}
 	return file.Sets
 })
 
@@ -92,7 +90,7 @@ var builtins = sync.OnceValue(func() []promptSet {
 // those that make a reference from the source.
 func Prompts() (out []Prompt) {
 	for _, s := range builtins() {
-		out = append(out, s.prompts()...)
+		out = append(out, s.Prompts...)
 	}
 	return out
 }
@@ -100,7 +98,7 @@ func Prompts() (out []Prompt) {
 // Ten returns the ten diversifying prompts of Div-Ref (section 3.2.2), in the paper's
 // order. The prompts in other languages correspond to the paper's multilingual setting
 // (section 4.3), for which the paper gives no texts.
-func Ten() []Prompt { return builtins()[0].prompts() }
+func Ten() []Prompt { return slices.Clone(builtins()[0].Prompts) }
 
 // filePrefix begins a word of ParsePrompts that names a file of templates.
 const filePrefix = "file:"
@@ -158,9 +156,9 @@ func PromptFiles(s string) []string {
 func builtIn(name string) []Prompt {
 	for _, s := range builtins() {
 		if s.Set == name {
-			return s.prompts()
+			return s.Prompts
 		}
-		for _, p := range s.prompts() {
+		for _, p := range s.Prompts {
 			if p.Name == name {
 				return []Prompt{p}
 			}
@@ -186,7 +184,7 @@ func PromptWords() []string {
 // as "ten@de" for "order@de"; "file" for other prompts.
 func SetOf(p Prompt) string {
 	for _, s := range builtins() {
-		if slices.ContainsFunc(s.Prompts, func(e promptEntry) bool { return e.Name.value == p.Name }) {
+		if slices.ContainsFunc(s.Prompts, func(q Prompt) bool { return q.Name == p.Name }) {
 			return s.Set
 		}
 	}

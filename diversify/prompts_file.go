@@ -1,44 +1,17 @@
 package diversify
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
-
-// promptFile is a file of templates.
-type promptFile struct {
-	Language string        `yaml:"language"`
-	Prompts  []promptEntry `yaml:"prompts"`
-}
-
-type promptEntry struct {
-	Name     placed `yaml:"name"`
-	Text     placed `yaml:"text"`
-	Language string `yaml:"language"`
-}
-
-// placed is a scalar and its line.
-type placed struct {
-	value string
-	line  int
-}
-
-// UnmarshalYAML reads a scalar of any kind as its literal text.
-func (p *placed) UnmarshalYAML(node ast.Node) error {
-	p.line = node.GetToken().Position.Line
-	return yaml.NodeToValue(node, &p.value)
-}
 
 // ReadPrompts reads a file of templates in YAML:
 //
@@ -62,56 +35,46 @@ func ReadPrompts(path string) ([]Prompt, error) {
 		return nil, fmt.Errorf("file of prompts: %w", err)
 	}
 	defer f.Close()
-	return readPromptFile(path, f)
-}
-
-func readPromptFile(path string, r io.Reader) ([]Prompt, error) {
-	f, err := yamlfile.Read(path, r)
+	read, err := yamlfile.Read(path, f)
 	if err != nil {
 		return nil, err
 	}
-	var file promptFile
+	var file struct {
+		Language string   `yaml:"language"`
+		Prompts  []Prompt `yaml:"prompts"`
+	}
 	const purpose = "have a list under prompts:, each with a name and a text"
-	if err := f.Decode(&file, purpose); err != nil {
+	if err := read.Decode(&file, purpose); err != nil {
 		return nil, err
 	}
 	if len(file.Prompts) == 0 {
 		return nil, fmt.Errorf("%s: the file has no prompts; it should %s", path, purpose)
 	}
-	out := make([]Prompt, len(file.Prompts))
-	for i, e := range file.Prompts {
-		p, err := e.prompt(file.Language)
+	for i := range file.Prompts {
+		p := &file.Prompts[i]
+		p.Text, p.Language = strings.TrimRight(p.Text, "\r\n"), cmp.Or(p.Language, file.Language)
+		field, err := "name", p.checkName()
 		if err == nil {
-			err = unlike(p, out[:i])
+			field, err = "text", cmp.Or(p.checkTemplate(), unlike(*p, file.Prompts[:i]))
 		}
 		if err != nil {
-			if line := max(e.Name.line, e.Text.line); line > 0 {
-				return nil, fmt.Errorf("%s:%d: %w", path, line, err)
-			}
-			return nil, fmt.Errorf("%s: prompt %d: %w", path, i+1, err)
+			return nil, read.At(yamlfile.Wrong(fmt.Sprintf("prompts[%d].%s", i, field), "%w", err))
 		}
-		out[i] = p
 	}
-	return out, nil
+	return file.Prompts, nil
 }
 
-func (e promptEntry) prompt(language string) (Prompt, error) {
-	p := Prompt{Name: e.Name.value, Text: strings.TrimRight(e.Text.value, "\r\n"), Language: language}
-	if e.Language != "" {
-		p.Language = e.Language
-	}
+// checkName checks that variants of the prompt can be told apart from those of others.
+func (p *Prompt) checkName() error {
 	switch {
 	case p.Name == "":
-		return p, errors.New("the prompt has no name")
+		return errors.New("the prompt has no name")
 	case strings.ContainsFunc(p.Name, notInNames):
-		return p, fmt.Errorf("prompt %q: a name is made of letters, digits, \"-\", \"_\" and \".\"", p.Name)
-	case strings.TrimSpace(p.Text) == "":
-		return p, fmt.Errorf("prompt %q has no text", p.Name)
+		return fmt.Errorf("prompt %q: a name is made of letters, digits, \"-\", \"_\" and \".\"", p.Name)
+	case builtIn(p.Name) != nil:
+		return fmt.Errorf("prompt %q has the name of a built-in prompt: variants of the two could not be told apart", p.Name)
 	}
-	if builtIn(p.Name) != nil {
-		return p, fmt.Errorf("prompt %q has the name of a built-in prompt: variants of the two could not be told apart", p.Name)
-	}
-	return p, p.checkTemplate()
+	return nil
 }
 
 // notInNames reports whether a character must not be in a name, because it has a meaning in
@@ -122,7 +85,10 @@ func notInNames(r rune) bool {
 
 // checkTemplate checks that a template has {reference} or {source} and no misspelt
 // placeholder, which would be a single word in braces.
-func (p Prompt) checkTemplate() error {
+func (p *Prompt) checkTemplate() error {
+	if strings.TrimSpace(p.Text) == "" {
+		return fmt.Errorf("prompt %q has no text", p.Name)
+	}
 	known := []string{holdReference, holdSource, holdLanguage}
 	for rest := p.Text; ; {
 		_, after, ok := strings.Cut(rest, "{")

@@ -23,7 +23,7 @@ func TestReadPrompts(t *testing.T) {
 	path := writePrompts(t, `# Our own templates.
 language: de
 prompts:
-  - name: simple
+  - name: 2024
     text: "Einfacher: {reference}"
   - name: from-source_2.b
     language: en
@@ -34,7 +34,7 @@ prompts:
       Write {} another.
 `)
 	want := []diversify.Prompt{
-		{Name: "simple", Text: "Einfacher: {reference}", Language: "de"},
+		{Name: "2024", Text: "Einfacher: {reference}", Language: "de"},
 		{Name: "from-source_2.b", Text: "Original: {source}\n{\"translation\": \"{reference}\"}\n\nWrite {} another.", Language: "en"},
 	}
 	got, err := diversify.ReadPrompts(path)
@@ -46,10 +46,10 @@ prompts:
 	}
 
 	got, err = diversify.ParsePrompts("plain,file:" + path)
-	if err != nil || names(got) != "plain,simple,from-source_2.b" {
+	if err != nil || names(got) != "plain,2024,from-source_2.b" {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if _, err = diversify.ParsePrompts("file:" + path + ",file:" + path); err == nil || !strings.Contains(err.Error(), `"simple" is named twice`) {
+	if _, err = diversify.ParsePrompts("file:" + path + ",file:" + path); err == nil || !strings.Contains(err.Error(), `"2024" is named twice`) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -59,20 +59,20 @@ func TestReadPromptsErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "prompts.yaml: the file is empty; it should have a list under prompts:"},
 		{"prompts: []\n", "the file has no prompts"},
-		{"prompts:\n  - text: \"{reference}\"\n", ".yaml:2: the prompt has no name"},
-		{"prompts:\n  - {}\n", ".yaml: prompt 1: the prompt has no name"},
-		{"prompts:\n  - name: a\n", `.yaml:2: prompt "a" has no text`},
-		{"prompts:\n  - name: a\n    text: \" \\n\"\n", `.yaml:3: prompt "a" has no text`},
-		{"prompts:\n  - name: a\n    text: Rewrite it\n", `.yaml:3: prompt "a": the text has neither {reference} nor {source}`},
-		{"prompts:\n  - name: a\n    text: \"{refrence}\"\n", `.yaml:3: prompt "a": unknown placeholder "{refrence}"; did you mean "{reference}"? (known: {reference}, {source}, {language})`},
+		{"prompts:\n  - text: \"{reference}\"\n", ".yaml:2: prompts[0].name: the prompt has no name"},
+		{"prompts:\n  - {}\n", ".yaml:2: prompts[0].name: the prompt has no name"},
+		{"prompts:\n  - name: a\n", `.yaml:2: prompts[0].text: prompt "a" has no text`},
+		{"prompts:\n  - name: a\n    text: \" \\n\"\n", `.yaml:3: prompts[0].text: prompt "a" has no text`},
+		{"prompts:\n  - name: a\n    text: Rewrite it\n", `.yaml:3: prompts[0].text: prompt "a": the text has neither {reference} nor {source}`},
+		{"prompts:\n  - name: a\n    text: \"{refrence}\"\n", `.yaml:3: prompts[0].text: prompt "a": unknown placeholder "{refrence}"; did you mean "{reference}"? (known: {reference}, {source}, {language})`},
 		{"prompts:\n  - name: a\n    text: \"{reference} {Source}\"\n", `unknown placeholder "{Source}"; did you mean "{source}"?`},
-		{"prompts:\n  - name: a,b\n    text: \"{reference}\"\n", `.yaml:3: prompt "a,b": a name is made of letters`},
+		{"prompts:\n  - name: a,b\n    text: \"{reference}\"\n", `.yaml:2: prompts[0].name: prompt "a,b": a name is made of letters`},
 		{"prompts:\n  - name: a*2\n    text: \"{reference}\"\n", `prompt "a*2": a name is made of letters`},
 		{"prompts:\n  - name: \"a\\e[2J\"\n    text: \"{reference}\"\n", `prompt "a\x1b[2J": a name is made of letters`},
 		{"prompts:\n  - name: order\n    text: \"{reference}\"\n", `prompt "order" has the name of a built-in prompt`},
 		{"prompts:\n  - name: ten\n    text: \"{reference}\"\n", `prompt "ten" has the name of a built-in prompt`},
-		{one + "  - name: a\n    text: \"y {reference}\"\n", `.yaml:5: two prompts are named "a"`},
-		{one + "  - name: b\n    text: \"x {reference}\"\n", `.yaml:5: prompts "a" and "b" have the same text`},
+		{one + "  - name: a\n    text: \"y {reference}\"\n", `.yaml:5: prompts[1].text: two prompts are named "a"`},
+		{one + "  - name: b\n    text: \"x {reference}\"\n", `.yaml:5: prompts[1].text: prompts "a" and "b" have the same text`},
 		{one + "    tekst: x\n", `.yaml:4: unknown field "tekst"`},
 		{one + "    name: b\n", `.yaml:4: `},
 		{"prompts: x\n", ".yaml:1: "},

@@ -202,23 +202,6 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// A cut answer is asked for again with twice the token limit, and the store has an entry for
-// each request.
-func TestEnlargedRoom(t *testing.T) {
-	s := &script{lines: map[string][]string{"order": {"At…", "At eight…", "At eight in the morning, the train leaves."}}}
-	cfg := config(s)
-	cfg.Prompts, cfg.Enlarge, cfg.MaxTokens = ten(t, "order"), 2, 50
-	out, _ := mustRun(t, newExpander(t, cfg), oneReference())
-	var room []int
-	for _, r := range s.asked {
-		room = append(room, r.MaxTokens)
-	}
-	assert.Empty(t, cmp.Diff([]int{50, 100, 200}, room))
-	if got, want := out[0].Variants[0].Origin.Sampling, `{"max_tokens":200,"temperature":1,"top_p":0.9}`; got != want {
-		t.Errorf("sampling %s, want %s", got, want)
-	}
-}
-
 func TestOrigin(t *testing.T) {
 	now := time.Now().UTC()
 	cfg := config(completer(func(context.Context, llm.Request) (llm.Response, error) {

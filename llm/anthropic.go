@@ -43,17 +43,13 @@ func (anthropic) write(r *Request, _ bool) (path string, header http.Header, bod
 		output["format"] = map[string]any{"type": "json_schema", "schema": json.RawMessage(r.Schema.JSON)}
 		fields[paramOutput] = output
 	}
-	type message struct {
-		Role    string `json:"role"`
-		Content string `json:"content"`
-	}
 	var system []string
-	var messages []message
+	var messages []wireMessage
 	for _, m := range r.conversation() {
 		if m.Role == "system" {
 			system = append(system, m.Content)
 		} else {
-			messages = append(messages, message(m))
+			messages = append(messages, m)
 		}
 	}
 	if fields["messages"] = messages; system != nil {

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"mime/multipart"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -58,31 +60,19 @@ const (
 	downloadTime   = 20 * time.Minute
 )
 
-// viaLibrary is the transport as go-openai's HTTP client. An http.Client would follow redirects. The
-// context of a request has the rest of its call.
-type viaLibrary struct{ *transport }
-
-type callKey struct{}
-
-// Do carries out a request.
-func (v viaLibrary) Do(req *http.Request) (*http.Response, error) {
-	c, _ := req.Context().Value(callKey{}).(call)
-	c.method, c.below, c.header, c.body, c.size = req.Method, req.URL, req.Header, req.GetBody, req.ContentLength
-	return v.do(req.Context(), &c)
-}
-
-// batchCall returns a context for a call to the server that has the files and batches. A good answer
-// is read into v. Fields with wrong types are ignored, so that odd counts and times, which nothing
-// needs, lose no batch.
-func batchCall(ctx context.Context, c call, v any) context.Context {
-	c.first, c.most = true, maxAnswerBytes
-	if v != nil {
-		c.read = func(_ *server, _ *http.Response, body []byte) *Error {
-			_ = json.Unmarshal(body, v)
+// batchCall makes a call to the server that has the files and batches, and reads the answer into v.
+// good then tells whether it is an answer of the Batch API. Fields with wrong types are ignored, so
+// that odd counts and times, which nothing needs, lose no batch.
+func (c *Client) batchCall(ctx context.Context, out *call, v any, good func() bool) error {
+	out.first = true
+	out.read = func(s *server, _ *http.Response, body []byte) *Error {
+		if _ = json.Unmarshal(body, v); good() {
 			return nil
 		}
+		return s.fail(ErrBadAnswer, http.StatusOK, noRetry, "gave an answer that is not one of the Batch API", s.sent(body), "check that the server has a Batch API")
 	}
-	return context.WithValue(ctx, callKey{}, c)
+	_, err := c.transport.do(ctx, out)
+	return err
 }
 
 // UploadBatchFile uploads JSON lines and returns the file's id once the server can make a batch of
@@ -91,14 +81,26 @@ func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte)
 	if c.announce != nil {
 		c.announce()
 	}
-	timeout := transferTime + time.Duration(len(lines)/transferPerSec)*time.Second
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	part, err := form.CreateFormFile("file", name)
+	if err == nil {
+		_, err = part.Write(lines)
+	}
+	if err = errors.Join(err, form.WriteField("purpose", string(openai.PurposeBatch)), form.Close()); err != nil {
+		return "", fmt.Errorf("write the form of a batch's file: %w", err)
+	}
+	upload := newCall(http.MethodPost, "/files", body.Bytes())
+	upload.header.Set("Content-Type", form.FormDataContentType())
+	upload.timeout = transferTime + time.Duration(len(lines)/transferPerSec)*time.Second
 	var file openai.File
-	_, err := c.openai.CreateFileBytes(batchCall(ctx, call{timeout: timeout}, &file), openai.FileBytesRequest{Name: name, Bytes: lines, Purpose: openai.PurposeBatch})
-	for look := 0; file.ID != "" && (file.Status == "pending" || file.Status == "running") && look < 35; look++ { // a quarter of an hour
+	uploaded := func() bool { return file.ID != "" }
+	err = c.batchCall(ctx, upload, &file, uploaded)
+	for look := 0; err == nil && (file.Status == "pending" || file.Status == "running") && look < 35; look++ { // a quarter of an hour
 		if err := sleep(ctx, time.Now().Add(min(30*time.Second, meanBackoff<<min(look, 10))), nil); err != nil {
 			return "", err
 		}
-		if _, err := c.openai.GetFile(batchCall(ctx, call{}, &file), url.PathEscape(file.ID)); errors.As(err, new(*Error)) {
+		if err := c.batchCall(ctx, newCall(http.MethodGet, "/files/"+url.PathEscape(file.ID), nil), &file, uploaded); err != nil {
 			break // if anything is wrong, creating the batch reports it
 		}
 	}
@@ -106,7 +108,7 @@ func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte)
 	if errors.As(err, &refused) && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) {
 		refused.what, refused.Hint = "has no Batch API", "leave out --batch, and ask it question by question"
 	}
-	if err = c.batchError(ctx, err, file.ID != ""); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("upload a batch's file: %w", err)
 	}
 	return file.ID, nil
@@ -116,22 +118,24 @@ func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte)
 // may have carried out: after ErrUnavailable, ErrTimeout and ErrBadAnswer, look in the list of
 // batches for one with this metadata. Everything a server says about a batch is untrusted text.
 func (c *Client) CreateBatch(ctx context.Context, file string, metadata map[string]any) (openai.Batch, error) {
-	var b openai.Batch
-	_, err := c.openai.CreateBatch(batchCall(ctx, call{once: true}, &b), openai.CreateBatchRequest{
+	body, err := json.Marshal(openai.CreateBatchRequest{
 		InputFileID: file, Endpoint: openai.BatchEndpoint(c.BatchURL()), CompletionWindow: "24h", Metadata: metadata,
 	})
-	return c.batch(ctx, b, err, "create a batch")
+	if err != nil {
+		return openai.Batch{}, fmt.Errorf("create a batch: %w", err)
+	}
+	create := newCall(http.MethodPost, "/batches", body)
+	create.once = true
+	return c.batch(ctx, create, "create a batch")
 }
 
 // GetBatch returns the state of a batch.
 func (c *Client) GetBatch(ctx context.Context, id string) (openai.Batch, error) {
-	var b openai.Batch
-	_, err := c.openai.RetrieveBatch(batchCall(ctx, call{}, &b), url.PathEscape(id))
-	return c.batch(ctx, b, err, fmt.Sprintf("ask for batch %q", id))
+	return c.batch(ctx, newCall(http.MethodGet, "/batches/"+url.PathEscape(id), nil), fmt.Sprintf("ask for batch %q", id))
 }
 
-func (c *Client) batch(ctx context.Context, b openai.Batch, err error, to string) (openai.Batch, error) {
-	if err = c.batchError(ctx, err, b.ID != "" && b.Status != ""); err != nil {
+func (c *Client) batch(ctx context.Context, out *call, to string) (b openai.Batch, err error) {
+	if err := c.batchCall(ctx, out, &b, func() bool { return b.ID != "" && b.Status != "" }); err != nil {
 		return openai.Batch{}, fmt.Errorf("%s: %w", to, err)
 	}
 	return b, nil
@@ -140,25 +144,26 @@ func (c *Client) batch(ctx context.Context, b openai.Batch, err error, to string
 // ListBatches yields the server's batches, in the server's order.
 func (c *Client) ListBatches(ctx context.Context) iter.Seq2[openai.Batch, error] {
 	return func(yield func(openai.Batch, error) bool) {
-		var after *string
-		for more := true; more; {
+		for after := ""; ; {
+			query := url.Values{"limit": {strconv.Itoa(batchPage)}}
+			if after != "" {
+				query.Set("after", after)
+			}
 			var page openai.ListBatchResponse
-			_, err := c.openai.ListBatch(batchCall(ctx, call{}, &page), after, new(batchPage))
-			if err = c.batchError(ctx, err, page.Data != nil); err != nil {
+			if err := c.batchCall(ctx, newCall(http.MethodGet, "/batches?"+query.Encode(), nil), &page, func() bool { return page.Data != nil }); err != nil {
 				yield(openai.Batch{}, fmt.Errorf("list the batches: %w", err))
 				return
 			}
+			last := ""
 			for _, b := range page.Data {
-				if !yield(b, nil) {
+				if last = b.ID; !yield(b, nil) {
 					return
 				}
 			}
-			more = page.HasMore && len(page.Data) > 0
-			if more {
-				last := page.Data[len(page.Data)-1].ID
-				more = after == nil || last != *after
-				after = &last
+			if !page.HasMore || last == "" || last == after {
+				return
 			}
+			after = last
 		}
 	}
 }
@@ -169,30 +174,12 @@ const batchPage = 100
 // FileContent downloads a file of any size. Every attempt calls read with the content from its
 // beginning.
 func (c *Client) FileContent(ctx context.Context, id string, read func(io.Reader) error) error {
-	content, err := c.openai.GetFileContent(batchCall(ctx, call{stream: read, timeout: downloadTime}, nil), url.PathEscape(id))
-	if err != nil {
+	out := newCall(http.MethodGet, "/files/"+url.PathEscape(id)+"/content", nil)
+	out.first, out.stream, out.timeout = true, read, downloadTime
+	if _, err := c.transport.do(ctx, out); err != nil {
 		return fmt.Errorf("download file %q: %w", id, err)
 	}
-	return content.Close()
-}
-
-// batchError returns err, or an error that says that a 200 is not an answer of the Batch API.
-func (c *Client) batchError(ctx context.Context, err error, good bool) error {
-	var e *Error
-	switch {
-	case good && !errors.As(err, &e): // go-openai could not parse a good answer
-		return nil
-	case errors.As(err, &e) || ctx.Err() != nil || errors.Is(err, context.Canceled):
-		return err
-	}
-	e = &Error{
-		Kind: ErrBadAnswer, Server: c.BatchServer(), Status: http.StatusOK, Attempts: 1,
-		what: "gave an answer that is not one of the Batch API", Hint: "check that the server has a Batch API",
-	}
-	if err != nil {
-		e.Message = c.Clean(err.Error())
-	}
-	return e
+	return nil
 }
 
 // ReadAnswer parses the status and body of an answer in a batch, and returns what Complete would

@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-
-	openai "github.com/sashabaranov/go-openai"
 )
 
 // Protocol is what a Client needs to know about a protocol other than OpenAI's. Its requests
@@ -104,7 +102,7 @@ func (c Call) call() *call {
 			if noMemory(refusal.Message) {
 				status = http.StatusRequestEntityTooLarge
 			}
-			return s.classify(c.Model, &openai.APIError{Message: refusal.Message, HTTPStatusCode: status}, nil)
+			return s.classify(c.Model, status, &apiError{message: refusal.Message}, nil)
 		}
 		e = s.fail(ErrBadAnswer, http.StatusOK, noRetry, s.clean(err.Error(), maxMessage), "", "")
 		e.elsewhere = true

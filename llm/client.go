@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	openai "github.com/sashabaranov/go-openai"
 )
 
 // Client calls one or more model servers. It is safe for concurrent use by any number of
@@ -18,7 +16,6 @@ type Client struct {
 	endpoint  Endpoint
 	form      wireForm
 	transport *transport
-	openai    *openai.Client // for files and batches, over the same transport
 	warn      func(error)
 	wait      time.Duration
 	announce  func()
@@ -39,15 +36,8 @@ func New(cfg Config) (*Client, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	c := &Client{endpoint: cfg.Endpoint, form: forms[cfg.Endpoint], transport: newTransport(targets, cfg), warn: cfg.Warn, wait: cfg.Wait, announce: cfg.Announce}
-	library := openai.DefaultConfig("") // each server has its own key
-	library.BaseURL, library.HTTPClient = anyServer, viaLibrary{c.transport}
-	c.openai = openai.NewClientWithConfig(library)
-	return c, nil
+	return &Client{endpoint: cfg.Endpoint, form: forms[cfg.Endpoint], transport: newTransport(targets, cfg), warn: cfg.Warn, wait: cfg.Wait, announce: cfg.Announce}, nil
 }
-
-// anyServer stands in URLs for the server that the transport chooses.
-const anyServer = "http://server"
 
 // Format writes the client's servers and endpoint, whatever the verb.
 func (c *Client) Format(f fmt.State, _ rune) {

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	openai "github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -114,18 +113,6 @@ func TestAnswers(t *testing.T) {
 // counted returns a good answer with this usage.
 func counted(usage string) llmtest.Fault {
 	return llmtest.Body(200, "application/json", `{"model":"m","choices":[{"text":"t","message":{"content":"t"},"finish_reason":"stop"}],"usage":`+usage+`}`)
-}
-
-// Callers can access go-openai's error, which contains no secret either.
-func TestErrorsWrapTheLibrarys(t *testing.T) {
-	h := &llmtest.Handler{}
-	h.Fail(llmtest.Status(400, "no, sk-0123456789"))
-	c := local(t, h, func(cfg *llm.Config) { cfg.APIKey = "sk-0123456789" })
-	_, err := c.Complete(t.Context(), request("p"))
-	var api *openai.APIError
-	if !errors.As(err, &api) || api.HTTPStatusCode != 400 || api.Type != "server_error" || api.Message != "no, [redacted]" {
-		t.Errorf("%#v of %v", api, err)
-	}
 }
 
 // A server that broke off its answer is asked again. One whose model reasoned up to its limit is

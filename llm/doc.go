@@ -18,12 +18,11 @@
 // [Request.PromptLogprobs] asks for the log-probabilities of a prompt's tokens
 // instead of an answer; [ParseTokens] parses them.
 //
-// A failed call returns an [*Error]. [errors.Is] tests its kind, and it wraps
-// go-openai's error if the server sent one. An answer that the server withheld
+// A failed call returns an [*Error]. [errors.Is] tests its kind. An answer that the server withheld
 // is not an error: it has no text, which differs from an empty text.
 //
-// [Client.Call] sends the calls of another [Protocol] through the same steps, and
-// go-openai's client those for files and batches.
+// [Client.Call] sends the calls of another [Protocol] through the same steps, as do the
+// methods for files and batches.
 //
 // [Client.Ready] tells whether the servers can be called. The methods for
 // batches are used by package llm/ask, which runs whole jobs.

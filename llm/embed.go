@@ -49,13 +49,16 @@ func (c *Client) Embed(ctx context.Context, req EmbedRequest) (EmbedResponse, er
 	})
 }
 
-const encodingFormat = "encoding_format"
+const (
+	encodingFormat = "encoding_format"
+	base64Format   = "base64"
+)
 
 // embed requests vectors as base64 or, if unpacked is set, in the server's default form.
 func (c *Client) embed(ctx context.Context, req *EmbedRequest, unpacked bool) (EmbedResponse, error) {
 	asked := openai.EmbeddingRequest{Input: req.Texts, Model: openai.EmbeddingModel(req.Model), Dimensions: req.Dimensions}
 	if !unpacked {
-		asked.EncodingFormat = openai.EmbeddingEncodingFormatBase64
+		asked.EncodingFormat = base64Format
 	}
 	content, err := json.Marshal(asked)
 	if err != nil {

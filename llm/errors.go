@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -17,8 +18,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	openai "github.com/sashabaranov/go-openai"
 )
 
 // Kinds of Error, for errors.Is.
@@ -88,8 +87,7 @@ func (b *Blamed) Error() string { return b.Err.Error() }
 func (b *Blamed) Unwrap() error { return b.Err }
 
 // Error says why a call failed. It contains no secret, and quotations from the server are
-// escaped and shortened. It wraps the *openai.APIError of the server's answer, if there was
-// one.
+// escaped and shortened.
 type Error struct {
 	Kind     error  // one of the kinds above
 	Server   string // base URL without user and query; several are joined by ", "
@@ -100,7 +98,6 @@ type Error struct {
 	Refuses  string // parameter that the server refuses by name, such as ParamTopP; or ""
 
 	what string // what the server did, as a predicate
-	api  error  // go-openai's error, redacted; or nil
 	// matches, if not nil, compares to the cause of a connection failure. The cause itself is
 	// hidden, because its text may contain a secret.
 	matches func(target error) bool
@@ -156,9 +153,6 @@ func (e *Error) description() string {
 	}
 	return b.String()
 }
-
-// Unwrap returns go-openai's error, or nil.
-func (e *Error) Unwrap() error { return e.api }
 
 // Is reports whether target is the kind of e or matches its cause, such as
 // syscall.ECONNREFUSED.
@@ -263,14 +257,14 @@ func (s *server) errorInside(model string, body []byte) *Error {
 	if api == nil {
 		return s.badShape(body, "gave an error instead of an answer")
 	}
-	api.HTTPStatusCode, _ = api.Code.(int)
-	if says(api.Message, "unexpected endpoint") { // LM Studio
-		api.HTTPStatusCode = http.StatusNotFound
+	status, _ := strconv.Atoi(api.code)
+	if says(api.message, "unexpected endpoint") { // LM Studio
+		status = http.StatusNotFound
 	}
-	if api.HTTPStatusCode < 400 || api.HTTPStatusCode > 599 {
-		api.HTTPStatusCode = http.StatusInternalServerError
+	if status < 400 || status > 599 {
+		status = http.StatusInternalServerError
 	}
-	e := s.classify(model, api, body)
+	e := s.classify(model, status, api, body)
 	e.Status = http.StatusOK
 	if e.Kind == ErrUnavailable {
 		e.what = "gave an error instead of an answer"
@@ -286,12 +280,8 @@ func (s *server) refused(model string, resp *http.Response, body []byte) *Error 
 	case status < 400:
 		return s.fail(ErrBadAnswer, status, noRetry, "redirects elsewhere", "", "set the base URL to the address that answers")
 	}
-	api := parseAPIError(body)
-	if api == nil {
-		api = &openai.APIError{}
-	}
-	api.HTTPStatusCode = resp.StatusCode
-	e := s.classify(model, api, body)
+	api := cmp.Or(parseAPIError(body), &apiError{})
+	e := s.classify(model, resp.StatusCode, api, body)
 	if e.Kind == ErrNotFound && resp.Request != nil {
 		e.Hint += ", and that the server has " + s.clean(resp.Request.URL.Path, maxSnippet)
 	}
@@ -299,9 +289,8 @@ func (s *server) refused(model string, resp *http.Response, body []byte) *Error 
 }
 
 // classify decides what a status and a server's error mean, and what to do about them.
-func (s *server) classify(model string, api *openai.APIError, body []byte) *Error {
-	status := api.HTTPStatusCode
-	said := s.said(api.Message, body)
+func (s *server) classify(model string, status int, api *apiError, body []byte) *Error {
+	said := s.said(api.message, body)
 	fail := func(kind error, what, hint string) *Error { return s.fail(kind, status, noRetry, what, said, hint) }
 	var e *Error
 	switch {
@@ -317,20 +306,20 @@ func (s *server) classify(model string, api *openai.APIError, body []byte) *Erro
 	case status == http.StatusForbidden:
 		e = fail(ErrAuth, "refused access", "check what the key in OPENAI_API_KEY may use")
 	case status == http.StatusPaymentRequired, status == http.StatusTooManyRequests && quotaIsUsedUp(api),
-		status == http.StatusBadRequest && says(api.Message, "credit balance is too low"): // no other words, as a 400 may quote the prompt
+		status == http.StatusBadRequest && says(api.message, "credit balance is too low"): // no other words, as a 400 may quote the prompt
 		e = fail(ErrQuota, "has no credit left for this key", "check the account's plan and billing")
 	case status == http.StatusTooManyRequests:
 		e = fail(ErrRateLimited, "limits the rate of requests", "send fewer requests at once")
 		e.retries, e.notDone = allRetries, true
 	case status == http.StatusNotFound:
 		e = fail(ErrNotFound, "knows no such model, address or object", fmt.Sprintf("check the model name %q and the base URL, which usually ends in /v1", model))
-	case status == http.StatusNotImplemented, status >= 500 && says(api.Message, paramSchema, "json_schema", "json schema", "grammar"):
+	case status == http.StatusNotImplemented, status >= 500 && says(api.message, paramSchema, "json_schema", "json schema", "grammar"):
 		e = fail(ErrInvalidRequest, "refused the request", "") // in spite of the status, it would again
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
 		// A gateway may send 503 although the server behind it did its work.
 		e = fail(ErrUnavailable, "failed", "check the server's log, or try later")
 		e.retries = allRetries
-		if says(api.Message, "loading") {
+		if says(api.message, "loading") {
 			e.Hint = hintLoading
 		}
 	default:
@@ -338,11 +327,9 @@ func (s *server) classify(model string, api *openai.APIError, body []byte) *Erro
 		e.newLimit = status == http.StatusBadRequest && wantsNewLimit(api)
 		if status == http.StatusBadRequest || status == http.StatusUnprocessableEntity {
 			e.Refuses = refusedParameter(api)
-			e.noBase64 = says(api.Message, encodingFormat, string(openai.EmbeddingEncodingFormatBase64))
+			e.noBase64 = says(api.message, encodingFormat, base64Format)
 		}
 	}
-	code, _ := api.Code.(string)
-	e.api = &openai.APIError{Message: said, Type: s.clean(api.Type, maxSnippet), Code: s.clean(code, maxSnippet), HTTPStatusCode: status, HTTPStatus: http.StatusText(status)}
 	return e
 }
 
@@ -367,9 +354,12 @@ func (e *Error) explain(s *server, c *call, body []byte) {
 	s.explain(e, body)
 }
 
+// apiError is an error as a server states it.
+type apiError struct{ message, kind, code, param string }
+
 // parseAPIError parses {"error": {…}}, {"error": "…"}, the flat object of older servers, and
 // {"detail": …}. It returns nil for anything else.
-func parseAPIError(body []byte) *openai.APIError {
+func parseAPIError(body []byte) *apiError {
 	body = bytes.TrimSpace(body)
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
@@ -381,19 +371,15 @@ func parseAPIError(body []byte) *openai.APIError {
 	}
 	switch {
 	case !stated(top["error"]) && stated(top["detail"]):
-		return &openai.APIError{Message: jsonText(top["detail"])}
+		return &apiError{message: jsonText(top["detail"])}
 	case !stated(top["error"]):
 		fields = top
 	case json.Unmarshal(top["error"], &fields) != nil:
-		return &openai.APIError{Message: jsonText(top["error"]), Type: jsonText(top["error_type"])}
+		return &apiError{message: jsonText(top["error"]), kind: jsonText(top["error_type"])}
 	}
-	param := jsonText(fields["param"])
-	e := &openai.APIError{Message: jsonText(fields["message"]), Type: jsonText(fields["type"]), Code: jsonText(fields["code"]), Param: &param}
-	if e.Message == "" && e.Type == "" && e.Code == "" {
+	e := &apiError{jsonText(fields["message"]), jsonText(fields["type"]), jsonText(fields["code"]), jsonText(fields["param"])}
+	if e.message == "" && e.kind == "" && e.code == "" {
 		return nil
-	}
-	if status, err := strconv.Atoi(string(fields["code"])); err == nil {
-		e.Code = status
 	}
 	return e
 }
@@ -408,9 +394,8 @@ func jsonText(raw json.RawMessage) string {
 }
 
 // hasCode reports whether the type or code of an error is one of names.
-func hasCode(e *openai.APIError, names ...string) bool {
-	code, _ := e.Code.(string)
-	return slices.Contains(names, e.Type) || slices.Contains(names, code)
+func hasCode(e *apiError, names ...string) bool {
+	return slices.Contains(names, e.kind) || slices.Contains(names, e.code)
 }
 
 // says reports whether a message contains one of the phrases, which are in lower case.
@@ -421,31 +406,31 @@ func says(message string, phrases ...string) bool {
 
 // overflows reports whether the prompt is too long. vLLM says so in words, llama.cpp and OpenAI by
 // type and code.
-func overflows(e *openai.APIError) bool {
+func overflows(e *apiError) bool {
 	return hasCode(e, "exceed_context_size_error", "context_length_exceeded") ||
-		says(e.Message, "maximum context length", "maximum model length", "greater than max_model_len", "exceeds the available context size",
+		says(e.message, "maximum context length", "maximum model length", "greater than max_model_len", "exceeds the available context size",
 			"maximum allowed input length", "prompt is too long")
 }
 
 // quotaIsUsedUp distinguishes an account without credit from a rate limit, which waiting cures.
-func quotaIsUsedUp(e *openai.APIError) bool {
+func quotaIsUsedUp(e *apiError) bool {
 	return hasCode(e, "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_credits") ||
-		says(e.Message, "credit balance", "billing details") && !says(e.Message, "please retry in") // a limit per minute
+		says(e.message, "credit balance", "billing details") && !says(e.message, "please retry in") // a limit per minute
 }
 
 // wantsNewLimit reports whether the server refuses max_tokens by name, as newer models of OpenAI
 // do.
-func wantsNewLimit(e *openai.APIError) bool {
-	return says(e.Message, maxCompletionTokens) && (e.Param != nil && *e.Param == maxTokens || says(e.Message, "'"+maxTokens+"'"))
+func wantsNewLimit(e *apiError) bool {
+	return says(e.message, maxCompletionTokens) && (e.param == maxTokens || says(e.message, "'"+maxTokens+"'"))
 }
 
 // refusedParameter returns the sampling parameter that a model does not accept, or accepts only
 // at its default. A value out of range does not count.
-func refusedParameter(e *openai.APIError) string {
-	refused := hasCode(e, "unsupported_parameter", "unsupported_value") || says(e.Message,
+func refusedParameter(e *apiError) string {
+	refused := hasCode(e, "unsupported_parameter", "unsupported_value") || says(e.message,
 		"unsupported", "not support", "n't support", "not permitted", "deprecated", "unrecognized", "unknown", "unexpected", "cannot both")
 	for _, name := range []string{ParamTopP, ParamTemperature} { // the first if the two exclude each other
-		named := e.Param != nil && *e.Param == name || regexp.MustCompile(`\b`+name+`\b`).MatchString(e.Message)
+		named := e.param == name || regexp.MustCompile(`\b`+name+`\b`).MatchString(e.message)
 		if refused && named {
 			return name
 		}

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	openai "github.com/sashabaranov/go-openai"
 )
 
 // Endpoint is a kind of call. Its name is also the kind of its requests in a store.
@@ -270,14 +268,6 @@ func EstimateTokens(text string) int {
 		}
 	}
 	return (ascii+3)/4 + other
-}
-
-// conversation returns the messages of the request; a prompt is one of a user.
-func (r *Request) conversation() []Message {
-	if r.Prompt != "" {
-		return []Message{{Role: openai.ChatMessageRoleUser, Content: r.Prompt}}
-	}
-	return r.Messages
 }
 
 // PromptTokens roughly estimates the number of tokens of the prompt; see [EstimateTokens].

@@ -68,15 +68,17 @@ func newServer(t target, cfg Config, room *semaphore.Weighted) *server {
 func (s *server) request(ctx context.Context, c *call) *http.Request {
 	out := &http.Request{
 		Method: c.method, URL: s.at(c.below), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: maps.Clone(c.header), Body: http.NoBody, GetBody: c.body, ContentLength: c.size,
+		Header: maps.Clone(c.header), Body: http.NoBody,
 	}
 	out.Header.Set("Accept", "application/json")
 	out.Header.Set("User-Agent", s.userAgent)
 	if s.authorization != "" {
 		out.Header.Set(s.keyHeader, s.authorization)
 	}
-	if c.body != nil {
-		out.Body, _ = c.body() // cannot fail: the body is in memory
+	if c.content != nil {
+		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(c.content)), nil }
+		out.Body, _ = out.GetBody()
+		out.ContentLength = int64(len(c.content))
 	}
 	return out.WithContext(ctx)
 }

@@ -1,10 +1,8 @@
 package llm
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -40,9 +38,7 @@ type call struct {
 	method  string
 	below   *url.URL // path and query, relative to the base URL
 	header  http.Header
-	content []byte
-	body    func() (io.ReadCloser, error) // for each attempt; nil for none
-	size    int64                         // of the body
+	content []byte // the body, nil for none
 
 	model    string        // for messages
 	logprobs bool          // the request asks for log-probabilities of its prompt
@@ -69,8 +65,6 @@ func newCall(method, path string, body []byte) *call {
 	c := &call{method: method, below: below, header: http.Header{}, content: body, most: maxAnswerBytes}
 	if body != nil {
 		c.header.Set("Content-Type", "application/json")
-		c.size = int64(len(body))
-		c.body = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	}
 	return c
 }

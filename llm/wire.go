@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-
-	openai "github.com/sashabaranov/go-openai"
 )
 
 // wireForm is the form in which one protocol asks for an answer and gives it. The Endpoint is its
@@ -28,9 +26,26 @@ var forms = map[Endpoint]wireForm{
 	Messages:    anthropic{},
 }
 
+// wireMessage is a Message in a body; a Message is written into keys of stored answers, in another way.
+type wireMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// conversation returns the messages of the request; a prompt is one of a user.
+func (r *Request) conversation() (out []wireMessage) {
+	if r.Prompt != "" {
+		return []wireMessage{{"user", r.Prompt}}
+	}
+	for _, m := range r.Messages {
+		out = append(out, wireMessage(m))
+	}
+	return out
+}
+
 // openAI is the form of the endpoints for chats and legacy completions. Bodies and answers are our
-// own, and only messages go-openai's: its requests drop a 0 and round numbers to 32 bits, and its
-// answers fail for a count that is no integer and cannot tell null from "".
+// own: go-openai's requests drop a 0 and round numbers to 32 bits, and its answers fail for a count
+// that is no integer and cannot tell null from "".
 type openAI struct{ chat bool }
 
 // Names of the token limit.
@@ -61,11 +76,7 @@ func (o openAI) write(r *Request, renamed bool) (path string, header http.Header
 	path = "/completions"
 	if o.chat {
 		path = "/chat/completions"
-		var messages []openai.ChatCompletionMessage
-		for _, m := range r.conversation() {
-			messages = append(messages, openai.ChatCompletionMessage{Role: m.Role, Content: m.Content})
-		}
-		fields["messages"] = messages
+		fields["messages"] = r.conversation()
 	} else {
 		fields["prompt"] = r.Prompt
 	}

@@ -124,9 +124,7 @@ type Asker struct {
 	failing map[*run]failure    // runs that ended with a failed call, and wait for others
 
 	refused *refusals
-	forms   forms
-
-	witnesses sync.Map // of place to *witness
+	models  sync.Map // of place to *model
 
 	answered  atomic.Bool  // the model has answered, in this run or an earlier one
 	tolerated atomic.Int64 // calls that failed because of their content

@@ -127,7 +127,7 @@ func (b *Batches) round(ctx context.Context, runs map[string]*batchRun) (asked i
 		if b.failed[failedKey(q.Wire)] != nil {
 			return nil
 		}
-		if spent = b.Budget.TryTake(q.Wire); spent != nil {
+		if _, spent = b.Budget.take(q.Wire); spent != nil {
 			return errEnough
 		}
 		asked++

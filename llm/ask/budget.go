@@ -95,12 +95,6 @@ func (b *Budget) Take(ctx context.Context, r llm.Request) error {
 	}
 }
 
-// TryTake is Take without waiting.
-func (b *Budget) TryTake(r llm.Request) error {
-	_, err := b.take(r)
-	return err
-}
-
 // take is Take without waiting. If freed is not nil, take may succeed after freed is closed.
 func (b *Budget) take(r llm.Request) (freed <-chan struct{}, err error) {
 	if b == nil {

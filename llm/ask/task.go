@@ -112,9 +112,6 @@ func (a *Asker) lookUp(ctx context.Context, t *task) error {
 		return err
 	}
 	answers, found, err := a.answers.Get(ctx, keys)
-	if err == nil && (len(answers) != len(keys) || len(found) != len(keys)) {
-		err = errors.New("the store has given another number of answers than it was asked for")
-	}
 	if err != nil {
 		return cmp.Or(ctx.Err(), t.at(0, err))
 	}
@@ -128,8 +125,8 @@ func (a *Asker) lookUp(ctx context.Context, t *task) error {
 			case other:
 				ans, has = answers[0], true
 			case has:
-				a.forms.note(q.place(), true)
-			case a.forms.refused(q.place()):
+				a.model(q).form.CompareAndSwap(unknownForm, firstForm)
+			case a.model(q).form.Load() == otherForm:
 				other = true
 			case a.cfg.Choose != nil:
 				if other, err = a.cfg.Choose(ctx); err != nil {

@@ -7,11 +7,13 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// witness tells whether a model answers. The request that it sends is known to be harmless: one that the
-// model has answered, in this run or an earlier one, or else a plain sentence.
-type witness struct {
+// model is what is known of a model at a place. Its witness tells whether it answers: the request that
+// it sends is known to be harmless, as the model has answered it, in this run or an earlier one, or else
+// is a plain sentence.
+type model struct {
 	llm.Witness
 	known atomic.Pointer[llm.Request] // one that has an answer
+	form  atomic.Int32                // of questions that it answers; see unknownForm
 }
 
 // place is where a question is asked: a model of a client, nil for the Config's.
@@ -22,31 +24,26 @@ type place struct {
 
 func (q *Question) place() place { return place{q.Client, q.who()} }
 
-// witness returns the witness of the model of a question.
-func (a *Asker) witness(q *Question) *witness {
-	at := q.place()
-	w, ok := a.witnesses.Load(at)
-	if !ok {
-		w, _ = a.witnesses.LoadOrStore(at, &witness{})
-	}
-	return w.(*witness)
+func (a *Asker) model(q *Question) *model {
+	m, _ := a.models.LoadOrStore(q.place(), &model{})
+	return m.(*model)
 }
 
 // saw remembers a question that has an answer.
 func (a *Asker) saw(q *Question) {
 	a.answered.Store(true)
-	if w := a.witness(q); w.known.Load() == nil {
+	if m := a.model(q); m.known.Load() == nil {
 		wire := q.Wire
-		w.known.Store(&wire)
+		m.known.Store(&wire)
 	}
 }
 
 // others reports whether the model of a question that has just failed answers another one.
 func (r *run) others(q *Question) bool {
-	w := r.witness(q)
-	return w.Answers(r.life, func(ctx context.Context) error {
+	m := r.model(q)
+	return m.Answers(r.life, func(ctx context.Context) error {
 		other := *q
-		if known := w.known.Load(); known != nil {
+		if known := m.known.Load(); known != nil {
 			other.Wire = *known
 		} else {
 			other.Wire.Prompt, other.Wire.Messages = llm.PlainSentence, nil

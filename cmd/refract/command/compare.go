@@ -19,6 +19,7 @@ import (
 	"github.com/refract-eval/refract/cmd/refract/internal/audit"
 	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
 	"github.com/refract-eval/refract/cmd/refract/internal/figure"
+	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/files"
 )
@@ -143,7 +144,7 @@ func (c *compareRun) run(ctx context.Context, e *env, args []string) error {
 }
 
 // drawCurves draws figures as one picture, with the metric above each panel.
-func drawCurves(w io.Writer, figures []conclusions.Figure) error {
+func drawCurves(w io.Writer, figures []page.Figure) error {
 	var panels []figure.Panel
 	for _, f := range figures {
 		for _, p := range f.Panels {

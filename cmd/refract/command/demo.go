@@ -12,9 +12,9 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
-	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
+	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/diversify/selection"
 )
@@ -112,7 +112,7 @@ func (e *env) writeSample(ctx context.Context, dir string) error {
 	}
 	err = run.show(ctx, func(res *experiment.Result) error {
 		var picture bytes.Buffer
-		figures := slices.DeleteFunc(conclusions.Of(res).Figures(), func(f conclusions.Figure) bool { return f.Statistic != correlate.StatKendall.String() })
+		figures := slices.DeleteFunc(conclusions.Of(res).Figures(), func(f page.Figure) bool { return f.Aside })
 		if err := drawCurves(&picture, figures); err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -225,28 +224,6 @@ func TestNewNamesTheWrongField(t *testing.T) {
 	}
 }
 
-func TestBounds(t *testing.T) {
-	inf := math.Inf(1)
-	for _, test := range []struct {
-		spec    answer.Spec
-		low, up float64
-	}{
-		{answer.Spec{Kind: answer.Number}, 0, 100},
-		{answer.Spec{Kind: answer.Stars}, 1, 5},
-		{answer.Spec{Kind: answer.Classes, Classes: gemba}, 0, 4},
-		{answer.Spec{Kind: answer.JSON, Path: "x"}, -inf, inf},
-		{answer.Spec{Kind: answer.JSON, Path: "x", Upper: at(1)}, -inf, 1},
-		{answer.Spec{Kind: answer.TIGERScore}, -inf, 0},
-		{answer.Spec{Kind: answer.InstructScore}, -inf, 0},
-		{answer.Spec{Kind: answer.Errors, Form: answer.MQM, Lower: at(-25)}, -25, 0},
-	} {
-		l, u := test.spec.Bounds()
-		if l != test.low || u != test.up {
-			t.Errorf("%s: got %v %v", test.spec.Kind, l, u)
-		}
-	}
-}
-
 func TestRules(t *testing.T) {
 	range5 := analysis.Rules{LowestPenalty: 0.5, HighestPenalty: 5}
 	for _, test := range []struct {
@@ -261,27 +238,6 @@ func TestRules(t *testing.T) {
 			analysis.Rules{Weights: map[analysis.Severity]float64{"critical": 1, "major": 1, "minor": 1}}},
 	} {
 		assert.Empty(t, cmp.Diff(test.want, test.spec.Rules()), test.spec.Kind)
-	}
-}
-
-func TestSpecFromYAML(t *testing.T) {
-	text := `
-kind: errors
-form: mqm
-path: result.errors
-lower: -25
-weights: {major: 10}
-fields: {location: where, severity: how_bad}
-`
-	var s answer.Spec
-	require.NoError(t, yaml.UnmarshalWithOptions([]byte(text), &s, yaml.Strict()))
-	want := answer.Spec{Kind: answer.Errors, Form: answer.MQM, Path: "result.errors", Lower: at(-25),
-		Weights: map[analysis.Severity]float64{analysis.Major: 10},
-		Fields:  answer.Fields{Location: "where", Severity: "how_bad"}}
-	assert.Empty(t, cmp.Diff(want, s))
-	r := parser(t, s).Parse(`{"result": {"errors": [{"where": "a", "how_bad": "Major"}, {"where": "b", "how_bad": "critical"}]}}`)
-	if r.Outcome != analysis.Scored || *r.Score != -25 || r.Detail == "" {
-		t.Errorf("got %s %v (%s), want −25, where the sum of −35 stops, with a remark", r.Outcome, show(r.Score), r.Detail)
 	}
 }
 

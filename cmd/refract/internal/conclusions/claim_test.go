@@ -11,7 +11,7 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
-	"github.com/refract-eval/refract/cmd/refract/internal/page"
+	"github.com/refract-eval/refract/cmd/refract/internal/figure"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -237,43 +237,31 @@ func TestClaimOverTasks(t *testing.T) {
 	assert.Equal(t, "With BLEU, use the maximum over 11 references, on a subset", conclusions.Of(res).Claim().Text)
 }
 
-// There is a forest for each dataset.
-func TestForestOfEachDataset(t *testing.T) {
-	first, second, third := compared("bleu", "max", "kendall", 0.048), compared("bleu", "max", "kendall", 0.03), compared("bleu", "max", "kendall", 0.001)
-	second.Dataset, third.Dataset = "other", "third"
-	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set"}, {Name: "other"}, {Name: "third"}},
-		Differences: []experiment.Difference{first, second, third}}
-	if f := conclusions.Of(res).Forests(); len(f) != 3 || !strings.HasSuffix(f[1].Title, " on other") || f[1].Rows[0].Outcome != page.Better {
-		t.Errorf("forests %+v", f)
-	}
-}
-
-// A forest has a row for each setting and grouping, and notes on baselines and equal scores.
+// Each dataset has a forest with a row for each setting and grouping, and notes on baselines and equal scores.
 func TestForest(t *testing.T) {
 	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set"}}, Confidence: 0.95,
 		Differences: []experiment.Difference{compared("chrf", "mean", "kendall", -0.041), compared("chrf", "mean", "kendall by segment", 0.024), compared("chrf", "mean", "accuracy", 0.1)},
 		Same: []experiment.Same{{Dataset: "set", Setting: experiment.SettingName{Metric: "chrf", Aggregator: "native"}, As: experiment.SettingName{Metric: "chrf", Aggregator: "max"},
 			Name: "native over 11 references (all)", AsName: "max over 11 references (all)", Cells: 26250}}}
+	other := compared("bleu", "max", "kendall", 0.03)
+	other.Dataset = "other"
+	res.Differences, res.Datasets = append(res.Differences, other), append(res.Datasets, experiment.DatasetInfo{Name: "other"})
 	all := conclusions.Of(res).Forests()
-	if len(all) != 1 {
-		t.Fatalf("%d forests", len(all))
-	}
-	f := all[0]
-	if f.Unit != "difference in Kendall’s τ with mqm" || f.Title != "Every setting over 11 references, against one reference" {
-		t.Errorf("%q, %q", f.Unit, f.Title)
-	}
-	if len(f.Rows) != 2 {
-		t.Fatalf("%+v", f.Rows)
-	}
-	for i, want := range []page.ForestRow{{Setting: "chrF mean", Grouping: "flattened", Outcome: page.Worse}, {Setting: "chrF mean", Grouping: "by segment", Outcome: page.Better}} {
-		if got := f.Rows[i]; got.Setting != want.Setting || got.Grouping != want.Grouping || got.Outcome != want.Outcome || got.P != 0.01 {
+	require.Len(t, all, 2)
+	assert.Equal(t, "Every setting over 11 references, against one reference on other", all[1].Title)
+	dots := all[0].Panels[0].(*figure.Bars)
+	assert.Equal(t, "difference in Kendall’s τ with mqm", dots.Value)
+	require.Len(t, dots.Bars, 2)
+	for i, want := range []figure.Bar{{Name: "chrF mean, flattened", Worse: true}, {Name: "by segment"}} {
+		if got := dots.Bars[i]; got.Name != want.Name || got.Worse != want.Worse || got.Muted {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
-	if len(f.Notes) != 2 || f.Notes[0] != "chrF with one reference: 0.241 flattened, 0.176 by segment" || !strings.Contains(f.Notes[1], "chrF: native over 11 references (all) and max over 11 references (all) have equal scores") {
-		t.Errorf("notes %q", f.Notes)
+	assert.Equal(t, report.Float(0.01), all[0].Data.Rows[1][5])
+	if n := all[0].Data.Notes; len(n) != 2 || n[0] != "chrF with one reference: 0.241 flattened, 0.176 by segment" || !strings.Contains(n[1], "chrF: native over 11 references (all) and max over 11 references (all) have equal scores") {
+		t.Errorf("notes %q", n)
 	}
 	for i := range res.Differences {
-		assert.Equal(t, i < 2, conclusions.Of(res).Leads(&res.Differences[i]), "difference %d leads", i)
+		assert.Equal(t, i != 2, conclusions.Of(res).Leads(&res.Differences[i]), "difference %d leads", i)
 	}
 }

@@ -8,35 +8,30 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/figure"
+	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
 
-// Figure is a picture of a result.
-type Figure struct {
-	Name      string // for a file name, such as "curve-1"
-	Title     string
-	Statistic string   // label
-	Alt       string   // what it shows, in words
-	Findings  []string // what the figure shows
-	Data      *report.NamedTable
-	Panels    []figure.Panel
-}
-
 // Figures returns the pictures of a result: people next to settings, the curves, and what prompts
 // add.
-func (r *Result) Figures() []Figure {
+func (r *Result) Figures() []page.Figure {
 	return slices.Concat(r.peopleFigures(), r.curveFigures(), r.promptFigures())
+}
+
+// figure begins the next figure of a kind, which stands aside unless it is of the leading statistic.
+func (r *Result) figure(kind string, before int, statistic string) page.Figure {
+	return page.Figure{ID: fmt.Sprintf("%s-%d", kind, before+1), Aside: statistic != r.Statistics[0]}
 }
 
 // peopleFigures has a figure per dataset and statistic: how well people agree with the mean of the
 // other raters, and settings with the same means.
-func (r *Result) peopleFigures() []Figure {
-	var out []Figure
+func (r *Result) peopleFigures() []page.Figure {
+	var out []page.Figure
 	for _, p := range r.People {
-		f := Figure{Name: fmt.Sprintf("people-%d", len(out)+1), Statistic: p.Statistic}
+		f := r.figure("people", len(out), p.Statistic)
 		f.Title = fmt.Sprintf("Raters and metrics against the mean of the other raters: %s%s", report.Display(p.Statistic), onDataset(p.Dataset, len(r.Datasets) > 1))
 		f.Alt = "Dot chart of " + f.Title + ", with intervals."
-		f.Data = &report.NamedTable{Name: f.Name, Title: f.Title, Columns: columns(report.Column{Name: "setting"}, value("value", 3), interval("ci"), value("above_people", 3), interval("above_people_ci"))}
+		f.Data = &report.NamedTable{Name: f.ID, Title: f.Title, Columns: columns(report.Column{Name: "setting"}, value("value", 3), interval("ci"), value("above_people", 3), interval("above_people_ci"))}
 		f.Data.Note("%s", experiment.Ceiling)
 		b := &figure.Bars{Value: report.Display(p.Statistic), Dots: true, Bars: []figure.Bar{bar("people", p.Value, p.Interval)}}
 		f.Data.Add("people", p.Value, p.Interval, nil, nil)
@@ -76,15 +71,16 @@ func groupsOf[T any, K comparable](items []T, take func(T) (K, bool)) [][]T {
 
 // curveFigures has a figure per dataset, statistic and metric, with a line per aggregator
 // and method of choice. Those of a dataset and statistic share the axis.
-func (r *Result) curveFigures() []Figure {
-	var out []Figure
+func (r *Result) curveFigures() []page.Figure {
+	var out []page.Figure
 	for _, group := range groupsOf(pointers(r.Curves), func(c *experiment.CurveResult) (experiment.About, bool) { return c.About, true }) {
 		var panels []*figure.Lines
 		for _, lines := range groupsOf(group, func(c *experiment.CurveResult) (string, bool) { return c.Metric, true }) {
 			c := lines[0]
-			f := Figure{Name: fmt.Sprintf("curve-%d", len(out)+1), Statistic: c.Statistic, Data: r.curveTable(lines...)}
+			f := r.figure("curve", len(out), c.Statistic)
 			f.Title = fmt.Sprintf("%s by the number of references: %s%s", report.Display(c.Metric), report.Display(c.Statistic), onDataset(c.Dataset, len(r.Datasets) > 1))
-			f.Data.Name, f.Data.Title = f.Name, f.Title
+			f.Data = r.curveTable(lines...)
+			f.Data.Name, f.Data.Title = f.ID, f.Title
 			f.Alt = "Line chart of " + f.Title + ", a line per aggregator."
 			panel := curvePanel(lines)
 			panels, f.Panels = append(panels, panel), []figure.Panel{panel}
@@ -146,20 +142,21 @@ func bar(name string, v experiment.Number, iv *experiment.Range) figure.Bar {
 
 // promptFigures has a figure per dataset, statistic and metric: the loss from leaving out
 // each prompt.
-func (r *Result) promptFigures() []Figure {
-	var out []Figure
+func (r *Result) promptFigures() []page.Figure {
+	var out []page.Figure
 	for i := range r.Prompts {
 		p := &r.Prompts[i]
 		b := &figure.Bars{Value: "added " + report.Display(p.Statistic)}
 		for _, e := range p.Prompts {
 			b.Bars = append(b.Bars, bar(e.Prompt, e.Effect, e.EffectInterval))
 		}
-		f := Figure{Statistic: p.Statistic, Name: fmt.Sprintf("prompts-%d", i+1), Panels: []figure.Panel{b}, Data: r.promptTable(p)}
+		f := r.figure("prompts", i, p.Statistic)
+		f.Panels, f.Data = []figure.Panel{b}, r.promptTable(p)
 		f.Title = fmt.Sprintf("%s, %s: what each prompt adds to all others%s", report.Display(p.Metric), p.Aggregator, onDataset(p.Dataset, len(r.Datasets) > 1))
 		if len(r.Statistics) > 1 {
 			f.Title += ", " + report.Display(p.Statistic)
 		}
-		f.Data.Name, f.Data.Title = f.Name, f.Title
+		f.Data.Name, f.Data.Title = f.ID, f.Title
 		f.Alt = "Bar chart of " + f.Title + ", with intervals."
 		if _, text, ok := strings.Cut(promptVerdict(p, false).Text, ": "); ok {
 			f.Findings = []string{text}
@@ -170,9 +167,9 @@ func (r *Result) promptFigures() []Figure {
 }
 
 // DrawFigures draws each figure as an SVG file and passes it to write.
-func DrawFigures(write func(name string, draw func(io.Writer) error) error, figures []Figure) error {
+func DrawFigures(write func(name string, draw func(io.Writer) error) error, figures []page.Figure) error {
 	for _, f := range figures {
-		err := write(f.Name+".svg", func(w io.Writer) error { return figure.Draw(w, figure.Style{}, f.Panels...) })
+		err := write(f.ID+".svg", func(w io.Writer) error { return figure.Draw(w, figure.Style{}, f.Panels...) })
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cmd/refract/internal/figure"
 	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/english"
@@ -33,40 +34,58 @@ func (r *Result) Leads(d *experiment.Difference) bool {
 	return len(all) > 0 && d.Value.Defined() && ungrouped(&d.About) == ungrouped(&all[0].About) && len(r.againstBase([]*experiment.Difference{d})) > 0
 }
 
-// Forests returns, for each dataset, every setting against its baseline, under the
-// statistic that leads, in every grouping.
-func (r *Result) Forests() []page.Forest {
-	var out []page.Forest
+// Forests returns, for each dataset, a dot and an interval for every setting against its baseline,
+// under the statistic that leads, in every grouping, with the numbers. Worse settings have another
+// colour; what decides nothing is grey.
+func (r *Result) Forests() []page.Figure {
+	var out []page.Figure
 	for _, all := range groupsOf(pointers(r.Differences), func(d *experiment.Difference) (string, bool) { return d.Dataset, r.Leads(d) }) {
 		first, over := all[0], r.overAll(all)
-		f := page.Forest{Title: "Every setting against " + base(all), Level: r.Confidence, Value: report.Display(ungrouped(&first.About))}
-		f.Unit = "difference in " + f.Value
+		statistic := report.Display(ungrouped(&first.About))
+		unit, title := "difference in "+statistic, "Every setting against "+base(all)
 		if first.Human != "" {
-			f.Unit += " with " + first.Human
+			unit += " with " + first.Human
 		}
 		if over != "" {
-			f.Title = fmt.Sprintf("Every setting over %s, against %s", over, base(all))
+			title = fmt.Sprintf("Every setting over %s, against %s", over, base(all))
 		}
-		f.Title += onDataset(first.Dataset, len(r.Datasets) > 1)
 		grouped := slices.ContainsFunc(all, func(d *experiment.Difference) bool { return d.Statistic != first.Statistic })
+		f := page.Figure{ID: fmt.Sprintf("forest-%d", len(out)+1), Title: title + onDataset(first.Dataset, len(r.Datasets) > 1),
+			Alt: "Forest plot: " + unit + ", with intervals; the numbers are in the table below."}
+		f.Data = &report.NamedTable{Name: f.ID, Title: f.Title, Columns: columns(report.Column{Name: "setting"}, report.Column{Name: "grouping", Hide: !grouped},
+			report.Column{Name: "value", Header: statistic, Kind: report.KindFloat, Digits: 3}, value("difference", 3),
+			report.Column{Name: "interval", Header: fmt.Sprintf("%.4g%% interval", 100*r.Confidence), Kind: report.KindInterval, Digits: 3}, value("p", 3))}
+		dots := &figure.Bars{Value: unit, Dots: true}
 		for _, of := range groupsOf(all, func(d *experiment.Difference) (string, bool) { return d.A.Metric, true }) {
 			var baseline []string
+			drawn := ""
 			for _, d := range of {
-				row := page.ForestRow{Setting: named(d, all, over),
-					Value: d.AValue, Difference: d.Value, Range: d.Interval, P: d.Corrected, Outcome: outcome(d)}
+				name, by := named(d, all, over), ""
 				if grouped {
-					row.Grouping = grouping(&d.About)
+					by = grouping(&d.About)
 				}
-				f.Rows = append(f.Rows, row)
+				f.Data.Add(name, by, d.AValue, d.Value, d.Interval, d.Corrected)
 				if d.A == of[0].A && d.B == of[0].B {
-					baseline = append(baseline, strings.TrimSpace(report.TrueMinus(fixed(float64(d.BValue)))+" "+row.Grouping))
+					baseline = append(baseline, strings.TrimSpace(report.TrueMinus(fixed(float64(d.BValue)))+" "+by))
 				}
+				if d.Interval == nil {
+					continue
+				}
+				dot, way := bar(by, d.Value, d.Interval), outcome(d) // the picture names a setting once
+				if name != drawn {
+					dot.Name, drawn = strings.TrimSuffix(name+", "+by, ", "), name
+				}
+				dot.Muted, dot.Worse = way != page.Better && way != page.Worse, way == page.Worse
+				dots.Bars = append(dots.Bars, dot)
 			}
-			f.Notes = append(f.Notes, fmt.Sprintf("%s with %s: %s", report.Display(of[0].A.Metric), base(of), strings.Join(baseline, ", ")))
+			f.Data.Note("%s with %s: %s", report.Display(of[0].A.Metric), base(of), strings.Join(baseline, ", "))
+		}
+		if len(dots.Bars) > 0 {
+			f.Panels, f.Notes = []figure.Panel{dots}, []string{"Blue is significantly better, orange significantly worse, grey neither."}
 		}
 		r.repeats(func(s *experiment.Same, names string) {
 			if s.Dataset == first.Dataset && s.As.Aggregator != "single" {
-				f.Notes = append(f.Notes, fmt.Sprintf("%s: %s and %s have equal scores in all %s, and share a row", report.Display(s.Setting.Metric), names, s.AsName, english.Thousands(s.Cells, "cell")))
+				f.Data.Note("%s: %s and %s have equal scores in all %s, and share a row", report.Display(s.Setting.Metric), names, s.AsName, english.Thousands(s.Cells, "cell"))
 			}
 		})
 		out = append(out, f)

@@ -51,10 +51,11 @@ func (r *Report) Document(ctx context.Context) *page.Document {
 		}
 		d.Explorer = r.Held.Explorer(ctx)
 	}
-	for _, f := range r.Figures() {
-		p := page.Figure{ID: "figure-" + f.Name, Title: f.Title, Alt: f.Alt, Findings: f.Findings, Aside: f.Statistic != r.Result.Statistics[0], Data: r.shown(f.Data)}
-		p.Draw(f.Panels...)
-		d.Figures = append(d.Figures, p)
+	if r.Result != nil {
+		for _, f := range r.Result.Figures() {
+			f.Data = r.shown(f.Data)
+			d.Figures = append(d.Figures, f)
+		}
 	}
 	for _, t := range r.Tables() {
 		if slices.Contains(elsewhere, t.Name) {
@@ -164,29 +165,53 @@ func (r *Report) facts() []report.Fact {
 	return out
 }
 
-// rankings returns the rankings of the result or, without human scores, the ranking of the
-// systems under each setting.
-func (r *Report) rankings() []page.Ranking {
-	var out []page.Ranking
+// rankings lists the systems of each dataset in the order of people or, without human scores,
+// those of Held in the order of the first setting.
+func (r *Report) rankings() []*report.NamedTable {
+	var out []*report.NamedTable
 	if r.Result != nil {
-		for _, k := range r.Result.Rankings {
-			p := page.Ranking{Title: "Systems of " + k.Dataset, Settings: []string{k.Human}, Systems: k.Systems,
-				Notes: []string{"Scores are means over the segments that have a human score."}}
+		for i, k := range r.Result.Rankings {
+			settings := []string{k.Human}
 			for _, name := range k.Settings {
-				p.Settings = append(p.Settings, report.Display(name.String()))
+				settings = append(settings, report.Display(name.String()))
 			}
+			t := rankingTable(i+1, "Systems of "+k.Dataset, settings, k.Systems)
+			t.Note("Scores are means over the segments that have a human score.")
 			if text := k.Without(); text != "" {
-				p.Notes = append(p.Notes, text)
+				t.Note("%s", text)
 			}
-			out = append(out, p)
+			out = append(out, t)
 		}
 	}
 	if len(out) == 0 && r.Held != nil {
-		if ranking := r.Held.ranking(); ranking != nil {
-			out = append(out, *ranking)
+		if settings, systems := r.Held.ranking(); settings != nil {
+			t := rankingTable(1, "Systems under each setting", settings, systems)
+			t.Note("Corpus scores and means of segments are different numbers, so compare ranks.")
+			out = append(out, t)
 		}
 	}
 	return out
+}
+
+// rankingTable has the rank and the score of each system under each setting.
+func rankingTable(number int, title string, settings []string, systems []experiment.RankedSystem) *report.NamedTable {
+	t := &report.NamedTable{Name: fmt.Sprintf("ranking-%d", number), Title: title, Columns: []report.Column{{Name: "system"}}}
+	for k, name := range settings {
+		t.Columns = append(t.Columns, report.Column{Name: fmt.Sprint("rank ", k), Header: name + ": rank", Kind: report.KindFloat},
+			report.Column{Name: fmt.Sprint("score ", k), Header: name + ": score", Kind: report.KindFloat, Digits: 3, Secondary: k > 0})
+	}
+	for _, s := range systems {
+		row := []any{s.Name}
+		for _, p := range append([]experiment.Place{s.First}, s.Under...) {
+			if p.Rank == 0 {
+				row = append(row, nil, nil)
+			} else {
+				row = append(row, p.Rank, p.Score)
+			}
+		}
+		t.Add(row...)
+	}
+	return t
 }
 
 // Tables returns all tables of the report: those of the result, the scores of all systems,
@@ -200,12 +225,4 @@ func (r *Report) Tables() []*report.NamedTable {
 		out = append(out, r.Held.scoreTable())
 	}
 	return append(out, r.More...)
-}
-
-// Figures returns the figures of the result.
-func (r *Report) Figures() []conclusions.Figure {
-	if r.Result == nil {
-		return nil
-	}
-	return r.Result.Figures()
 }

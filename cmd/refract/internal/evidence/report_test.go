@@ -47,7 +47,7 @@ func TestDocument(t *testing.T) {
 	r := &evidence.Report{Title: "Title", Result: found("data"), Held: h, More: []*report.NamedTable{
 		{Name: "judges", Title: "Judges", Columns: []report.Column{{Name: "metric"}}, Rows: [][]report.Value{{report.String("critic")}}}}}
 	d := r.Document(t.Context())
-	if d.Claim != "With data, use the maximum" || len(d.Forests) != 1 || d.Forests[0].Rows[0].Setting != "data max" {
+	if d.Claim != "With data, use the maximum" || len(d.Forests) != 1 || d.Forests[0].Data.Rows[0][0] != report.String("data max") {
 		t.Errorf("claim %q, forests %+v", d.Claim, d.Forests)
 	}
 	var tables []string
@@ -61,12 +61,11 @@ func TestDocument(t *testing.T) {
 	if c := d.Tables[0].Columns[0]; c.Name != "dataset" || !c.Hide {
 		t.Error("the one dataset has a column")
 	}
-	if len(d.Figures) != 2 || d.Figures[0].Data == nil || len(r.Figures()) != 2 {
+	if len(d.Figures) != 2 || d.Figures[0].Data == nil {
 		t.Errorf("%d figures", len(d.Figures))
 	}
-	p := d.Rankings[0].Systems[0].Under
-	if d.Rankings[0].Settings[0] != "data" || len(p) != 2 || p[1].Rank != 0 {
-		t.Errorf("ranking %+v", d.Rankings[0])
+	if k := d.Rankings[0]; k.Columns[1].Header != "data: rank" || len(k.Rows[0]) != 7 || k.Rows[0][5] != report.Null() {
+		t.Errorf("ranking %+v", k)
 	}
 	if d.Explorer == nil {
 		t.Error("no segments")
@@ -83,16 +82,14 @@ func TestReportWithoutHumanScores(t *testing.T) {
 	if len(d.Forests) != 0 || len(d.Rankings) != 1 || len(d.Tables) != 1 {
 		t.Fatalf("%d forests, %d rankings, %d tables", len(d.Forests), len(d.Rankings), len(d.Tables))
 	}
-	var order []string
-	for _, s := range d.Rankings[0].Systems {
-		order = append(order, s.Name)
-	}
 	// Overlap with the first reference: b has 1, a 0.5, c 0.
-	if !slices.Equal(order, []string{"b", "a", "c"}) || d.Rankings[0].Systems[2].Under[1].Rank != 3 {
-		t.Errorf("order %q, places %+v", order, d.Rankings[0].Systems)
+	var order []string
+	for _, row := range d.Rankings[0].Rows {
+		name, _ := row[0].Show(0)
+		order = append(order, name)
 	}
-	if p := d.Rankings[0].Systems[2].Under[3]; p.Rank != 0 {
-		t.Errorf("a system without a score has the place %+v", p)
+	if c := d.Rankings[0].Rows[2]; !slices.Equal(order, []string{"b", "a", "c"}) || c[3] != report.Float(3) || c[9] != report.Null() {
+		t.Errorf("order %q, places %+v", order, c)
 	}
 	for _, row := range d.Tables[0].Rows {
 		if len(row) != len(d.Tables[0].Columns) {

@@ -7,22 +7,19 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics"
 )
 
-// ranking orders the systems under each setting, starting with the first one's order. It is
-// nil if there is nothing to order.
-func (h *Held) ranking() *page.Ranking {
+// ranking orders the systems under each setting, starting with the first one's order. It returns
+// nothing if there is nothing to order.
+func (h *Held) ranking() (settings []string, systems []experiment.RankedSystem) {
 	if len(h.settings) == 0 || len(h.names) < 2 {
-		return nil
+		return nil, nil
 	}
-	out := &page.Ranking{Title: "Systems under each setting",
-		Notes: []string{"Corpus scores and means of segments are different numbers, so compare ranks."}}
 	for _, name := range h.names {
-		out.Systems = append(out.Systems, experiment.RankedSystem{Name: name})
+		systems = append(systems, experiment.RankedSystem{Name: name})
 	}
 	scores := h.systems.Scores()
 	for k, set := range h.settings {
@@ -30,7 +27,7 @@ func (h *Held) ranking() *page.Ranking {
 		if slices.ContainsFunc(scores, func(s refract.SystemScore) bool { return s.Setting == k && s.Pooled }) {
 			taken = "corpus"
 		}
-		out.Settings = append(out.Settings, report.Display(set.String())+", "+taken)
+		settings = append(settings, report.Display(set.String())+", "+taken)
 		places := make([]experiment.Place, len(h.names))
 		for i := range places {
 			places[i].Score = experiment.None()
@@ -43,14 +40,14 @@ func (h *Held) ranking() *page.Ranking {
 		experiment.RankPlaces(places, float64(set.Metric.Info().Direction))
 		for i, p := range places {
 			if k == 0 {
-				out.Systems[i].First = p
+				systems[i].First = p
 			} else {
-				out.Systems[i].Under = append(out.Systems[i].Under, p)
+				systems[i].Under = append(systems[i].Under, p)
 			}
 		}
 	}
-	slices.SortStableFunc(out.Systems, func(a, b experiment.RankedSystem) int { return a.First.Before(b.First) })
-	return out
+	slices.SortStableFunc(systems, func(a, b experiment.RankedSystem) int { return a.First.Before(b.First) })
+	return settings, systems
 }
 
 // claim says, if there are no human scores, which system is first under the most
@@ -58,12 +55,12 @@ func (h *Held) ranking() *page.Ranking {
 func (h *Held) claim(chosen string) (text string, evidence []string) {
 	evidence = []string{"People judged none of the outputs, so no setting can be shown to be better.",
 		fmt.Sprintf("The scores are of %s by %s.", english.Thousands(len(h.segments), "segment"), english.Count(len(h.names), "system"))}
-	ranking := h.ranking()
-	if ranking == nil {
+	settings, systems := h.ranking()
+	if settings == nil {
 		return "There is nothing to compare", evidence
 	}
 	name, most := "", 0
-	for _, s := range ranking.Systems {
+	for _, s := range systems {
 		first := 0
 		for _, p := range append([]experiment.Place{s.First}, s.Under...) {
 			if p.Rank == 1 {
@@ -76,7 +73,7 @@ func (h *Held) claim(chosen string) (text string, evidence []string) {
 	}
 	text = "No system is first under any setting"
 	if most > 0 {
-		text = fmt.Sprintf("%s is first under %d of %d settings", name, most, len(ranking.Settings))
+		text = fmt.Sprintf("%s is first under %d of %d settings", name, most, len(settings))
 	}
 	if chosen != "" {
 		text += ", on a subset"

@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"bytes"
 	"fmt"
 	"iter"
 	"math"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/figure"
 	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
@@ -276,26 +274,28 @@ func demoDocument(t *testing.T, e *page.Explorer) *page.Document {
 	for i := range 300 {
 		long.Rows = append(long.Rows, []report.Value{report.String(fmt.Sprintf("subset %d of prompts", i+1)), report.Float(math.Sin(float64(i))), report.Int(i * 17)})
 	}
-	ranking := page.Ranking{Title: "WMT-like test set", Settings: []string{"human (mqm)", "bleu, original", "bleu, max of 5", "bertscore-of-a-model-with-a-long-name, max of 5"}}
+	ranking := &report.NamedTable{Name: "ranking-1", Title: "WMT-like test set", Columns: []report.Column{{Name: "system"}}}
+	for k, name := range []string{"human (mqm)", "bleu, original", "bleu, max of 5", "bertscore-of-a-model-with-a-long-name, max of 5"} {
+		ranking.Columns = append(ranking.Columns, report.Column{Name: fmt.Sprint("rank ", k), Header: name + ": rank", Kind: report.KindFloat},
+			report.Column{Name: fmt.Sprint("score ", k), Header: name + ": score", Kind: report.KindFloat, Digits: 3, Secondary: k > 0})
+	}
 	for i, s := range demoSystems {
 		n := len(demoSystems)
-		ranking.Systems = append(ranking.Systems, experiment.RankedSystem{Name: s, First: experiment.Place{Rank: float64(i + 1), Score: experiment.Number(-float64(i) * 0.8)}, Under: []experiment.Place{
-			{Rank: float64((i+3)%n + 1), Score: experiment.Number(31 - (i+3)%n)}, {Rank: float64((i+1)%n + 1), Score: experiment.Number(44 - i)},
-			{Rank: float64(i + 1), Score: experiment.Number(0.9442 - 0.0007*float64(i))}}})
+		ranking.Add(s, float64(i+1), -float64(i)*0.8, float64((i+3)%n+1), float64(31-(i+3)%n), float64((i+1)%n+1), float64(44-i), float64(i+1), 0.9442-0.0007*float64(i))
 	}
-	ranking.Systems[5].First = experiment.Place{}
+	copy(ranking.Rows[5][1:], []report.Value{{}, {}})
 	return &page.Document{
 		Title: "More references for BLEU, chrF and TER",
 		Claim: "Use the maximum over 10 references",
 		Evidence: []string{"Against one reference, Kendall’s τ with mqm changes by +0.048 [0.042, 0.054] for BLEU (p < 0.001) and +0.028 [0.022, 0.034] for TER (p < 0.001).",
 			"30,000 outputs of 1,875 segments by 6 systems have mqm scores, and every setting scores all of them."},
 		Method: "Intervals: 95% bootstrap over segments. p-values: perm-both, corrected by Holm over 6 differences.",
-		Terms:  report.Explanations(), Forests: []page.Forest{demoForest()}, Findings: []string{"Worse than one reference: −0.041 [−0.053, −0.029] for BLEU mean (p < 0.001)."},
+		Terms:  report.Explanations(), Forests: []page.Figure{demoForest()}, Findings: []string{"Worse than one reference: −0.041 [−0.053, −0.029] for BLEU mean (p < 0.001)."},
 		Facts: []report.Fact{{Name: "data", Value: "an invented test set, 6 systems, mqm"}, {Name: "bleu", Value: "nrefs:var|case:mixed|eff:no|tok:13a|smooth:exp|version:1.0"},
 			{Name: "intervals", Value: "95%, bootstrap over segments, 1,000 samples, seed 7"}, {Name: "hostile", Value: `</script><script>window.broken = 1</script>`}},
-		Figures:  []page.Figure{demoFigure(t)},
+		Figures:  []page.Figure{demoFigure()},
 		Tables:   []*report.NamedTable{{Name: "correlations", Title: "Agreement with people", Columns: columns, Rows: rows, Coverage: "30,000 of 30,000 cells have a score", Notes: []string{"Segment level, averaged by item."}}, long, wideTable()},
-		Rankings: []page.Ranking{ranking}, Explorer: e,
+		Rankings: []*report.NamedTable{ranking}, Explorer: e,
 	}
 }
 
@@ -321,26 +321,28 @@ func wideTable() *report.NamedTable {
 
 // demoForest has settings that gain, that lose, that gain only by another grouping, that
 // are unclear, and that have no interval.
-func demoForest() page.Forest {
-	row := func(setting, grouping string, v, d, half float64, o page.Outcome) page.ForestRow {
-		return page.ForestRow{Setting: setting, Grouping: grouping, Value: experiment.Number(v), Difference: experiment.Number(d), P: 0.0001, Outcome: o,
-			Range: &experiment.Range{Low: experiment.Number(d - half), High: experiment.Number(d + half)}}
+func demoForest() page.Figure {
+	dots := &figure.Bars{Value: "difference in Kendall’s τ with mqm", Dots: true}
+	f := page.Figure{ID: "forest-1", Title: "Every setting over 10 references, against one reference", Alt: "Forest plot: " + dots.Value, Panels: []figure.Panel{dots},
+		Data: &report.NamedTable{Name: "forest-1", Notes: []string{"chrF: native and max are the same"}, Columns: []report.Column{{Name: "setting"}, {Name: "grouping"},
+			{Name: "difference", Kind: report.KindFloat, Digits: 3}, {Name: "interval", Kind: report.KindInterval, Digits: 3}, {Name: "p", Kind: report.KindFloat, Digits: 3}}}}
+	row := func(setting, grouping string, d, half float64) {
+		f.Data.Add(setting, grouping, d, report.Interval(d-half, d+half), 0.0001)
+		dots.Bars = append(dots.Bars, figure.Bar{Name: setting + ", " + grouping, Value: d, Low: d - half, High: d + half, Muted: d < half && d > -half, Worse: d < -half})
 	}
-	f := page.Forest{Title: "Every setting over 10 references, against one reference", Value: "Kendall’s τ", Unit: "difference in Kendall’s τ with mqm",
-		Level: 0.95, Notes: []string{"chrF: native and max are the same"}}
 	for i, metric := range []string{"BLEU", "chrF", "TER"} {
 		by := float64(i) / 100
-		f.Rows = append(f.Rows,
-			row(metric+" max", "flattened", 0.193, 0.048-by, 0.006, page.Better), row(metric+" max", "by segment", 0.25, 0.03-by, 0.012, page.Better),
-			row(metric+" mean", "flattened", 0.106, -0.041+by, 0.012, page.Worse), row(metric+" mean", "by segment", 0.245, 0.024, 0.01, page.Better),
-			row(metric+" native", "flattened", 0.15, 0.004, 0.01, page.Unclear),
-			page.ForestRow{Setting: metric + " native", Grouping: "by segment", Value: 0.22, Difference: -0.0002, P: experiment.None()})
+		row(metric+" max", "flattened", 0.048-by, 0.006)
+		row(metric+" max", "by segment", 0.03-by, 0.012)
+		row(metric+" mean", "flattened", -0.041+by, 0.012)
+		row(metric+" mean", "by segment", 0.024, 0.01)
+		row(metric+" native", "flattened", 0.004, 0.01)
+		f.Data.Add(metric+" native", "by segment", -0.0002, nil, nil)
 	}
 	return f
 }
 
-func demoFigure(t *testing.T) page.Figure {
-	t.Helper()
+func demoFigure() page.Figure {
 	var panels []figure.Panel
 	data := report.NamedTable{Title: "Pearson by number of references", Columns: []report.Column{{Name: "metric"}, {Name: "references", Kind: report.KindInt},
 		{Name: "pearson", Kind: report.KindFloat, Digits: 3}, {Name: "interval", Kind: report.KindInterval, Digits: 3}}}
@@ -353,10 +355,7 @@ func demoFigure(t *testing.T) page.Figure {
 		}
 		panels = append(panels, &figure.Lines{Title: metric, X: "variants added to the original", Y: "Pearson with mqm", WholeX: true, Series: []figure.Series{line}})
 	}
-	var light, dark bytes.Buffer
-	require.NoError(t, figure.Draw(&light, figure.Style{}, panels...))
-	require.NoError(t, figure.Draw(&dark, figure.Style{Dark: true}, panels...))
-	return page.Figure{ID: "curve", Title: "Agreement by number of references", SVG: light.Bytes(), Dark: dark.Bytes(), Data: &data,
+	return page.Figure{ID: "curve", Title: "Agreement by number of references", Panels: panels, Data: &data,
 		Alt: "Two line charts. Pearson rises from 0.25 to 0.30 for bleu and from 0.28 to 0.33 for chrf, and flattens after seven variants.", Notes: []string{"Bands: 95% intervals."}, Findings: []string{"8 of 11 are enough: -0.001 [-0.002, 0.000] against all"}}
 }
 

@@ -1,7 +1,7 @@
 package page
 
 import (
-	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cmd/refract/internal/figure"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
 
@@ -18,57 +18,26 @@ type Document struct {
 	Method string // how intervals and p-values of the forests were made
 	// Terms are explained where a sentence names them, the longest first.
 	Terms   []report.Fact
-	Forests []Forest      // the first one stands open
+	Forests []Figure      // the first one stands open
 	Facts   []report.Fact // what the numbers rest on: data, versions, signatures
 	Figures []Figure
 	// Tables can be sorted and filtered by a reader. Hidden columns are left out. The
 	// anchor of a table is "table-" and its name.
 	Tables   []*report.NamedTable
-	Rankings []Ranking
-	Explorer *Explorer // nil for a report without segments
+	Rankings []*report.NamedTable // as Tables
+	Explorer *Explorer            // nil for a report without segments
 }
 
-// Figure is a picture with its numbers.
+// Figure is a picture with its numbers. A forest is one whose Data is always shown.
 type Figure struct {
-	ID    string // the anchor
-	Title string
-	// SVG is the picture; Dark the same for a dark background, or nil. They are
-	// embedded as images, in which nothing can run or load.
-	SVG, Dark []byte
-	Alt       string             // describes the picture for people who cannot see it; required
-	Findings  []string           // sentences about it
-	Aside     bool               // shown on demand
-	Data      *report.NamedTable // the numbers, shown on demand; nil for none
-	Notes     []string
-}
-
-// Ranking is the order of systems under each of several settings.
-type Ranking struct {
+	ID       string // the anchor, and a name for a file, such as "curve-1"
 	Title    string
-	Settings []string // the first is what the others are compared with, such as "human"
-	Systems  []experiment.RankedSystem
+	Alt      string             // describes the picture for people who cannot see it; required
+	Findings []string           // sentences about it
+	Aside    bool               // shown on demand
+	Data     *report.NamedTable // the numbers, shown on demand; nil for none
 	Notes    []string
-}
-
-// Forest compares settings with a baseline: a plot of intervals on one scale.
-type Forest struct {
-	Title string
-	Value string  // names the statistic, such as "Kendall’s τ"
-	Unit  string  // of the axis, such as "difference in Kendall’s τ with mqm"
-	Level float64 // of the intervals, such as 0.95
-	Rows  []ForestRow
-	Notes []string
-}
-
-// ForestRow is one setting under one grouping. Rows of a setting follow each other.
-type ForestRow struct {
-	Setting    string            // such as "BLEU max"
-	Grouping   string            // such as "by segment"; "" where there is only one
-	Value      experiment.Number // of the setting
-	Difference experiment.Number
-	Range      *experiment.Range // nil for none
-	P          experiment.Number // undefined for none
-	Outcome    Outcome
+	Panels   []figure.Panel // side by side; none for no picture
 }
 
 // Outcome says which way a verdict goes.

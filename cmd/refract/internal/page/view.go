@@ -1,19 +1,19 @@
 package page
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"html/template"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cmd/refract/internal/figure"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
 
@@ -59,7 +59,7 @@ func explain(s string, terms []report.Fact) []said {
 
 type figureView struct {
 	*Figure
-	Light template.URL
+	Light template.URL    // "" for none
 	Dark  template.Srcset // "" for none
 	Data  *tableView
 }
@@ -127,7 +127,7 @@ func newView(d *Document) (*view, error) {
 		v.Rules = newTableView(d.Rules)
 	}
 	for i := range d.Forests {
-		v.Forests = append(v.Forests, *newForestView(&d.Forests[i], i+1))
+		v.Forests = append(v.Forests, *newFigureView(&d.Forests[i]))
 	}
 	for i := range d.Figures {
 		if f := newFigureView(&d.Figures[i]); f.Aside {
@@ -139,8 +139,8 @@ func newView(d *Document) (*view, error) {
 	for _, t := range d.Tables {
 		v.Tables = append(v.Tables, *newTableView(t))
 	}
-	for i := range d.Rankings {
-		v.Rankings = append(v.Rankings, *newRankingView(&d.Rankings[i], i+1))
+	for _, t := range d.Rankings {
+		v.Rankings = append(v.Rankings, *newTableView(t))
 	}
 	return v, nil
 }
@@ -154,9 +154,9 @@ func visible(texts []string) []string {
 }
 
 func newFigureView(f *Figure) *figureView {
-	v := &figureView{Figure: f, Light: template.URL(dataURL(f.SVG))}
-	if len(f.Dark) > 0 {
-		v.Dark = template.Srcset(dataURL(f.Dark))
+	v := &figureView{Figure: f}
+	if len(f.Panels) > 0 {
+		v.Light, v.Dark = template.URL(picture(f, false)), template.Srcset(picture(f, true))
 	}
 	if f.Data != nil {
 		v.Data = newTableView(f.Data)
@@ -164,8 +164,11 @@ func newFigureView(f *Figure) *figureView {
 	return v
 }
 
-func dataURL(svg []byte) string {
-	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg)
+// picture returns a figure as the address of an image, in which nothing can run or load.
+func picture(f *Figure, dark bool) string {
+	var svg bytes.Buffer // which takes all
+	_ = figure.Draw(&svg, figure.Style{Dark: dark, Clear: true}, f.Panels...)
+	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg.Bytes())
 }
 
 func newTableView(t *report.NamedTable) *tableView {
@@ -236,28 +239,4 @@ func notZero(text string, f float64, digits int) string {
 		return "> -" + bound
 	}
 	return "< " + bound
-}
-
-// newRankingView lists the systems in the order of the first setting, with rank and score
-// under each setting.
-func newRankingView(r *Ranking, number int) *tableView {
-	t := &report.NamedTable{Name: fmt.Sprintf("ranking-%d", number), Title: r.Title, Notes: r.Notes, Columns: []report.Column{{Name: "system"}}}
-	for k, name := range r.Settings {
-		t.Columns = append(t.Columns, report.Column{Name: fmt.Sprint("rank ", k), Header: name + ": rank", Kind: report.KindFloat},
-			report.Column{Name: fmt.Sprint("score ", k), Header: name + ": score", Kind: report.KindFloat, Digits: 3, Secondary: k > 0})
-	}
-	systems := slices.Clone(r.Systems)
-	slices.SortStableFunc(systems, func(a, b experiment.RankedSystem) int { return a.First.Before(b.First) })
-	for _, s := range systems {
-		row := []any{s.Name}
-		for _, p := range append([]experiment.Place{s.First}, s.Under...) {
-			if p.Rank == 0 {
-				row = append(row, nil, nil)
-			} else {
-				row = append(row, p.Rank, p.Score)
-			}
-		}
-		t.Add(row...)
-	}
-	return newTableView(t)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cmd/refract/internal/figure"
 	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
@@ -103,11 +103,10 @@ func textDocument(s string) *page.Document {
 	table := report.NamedTable{Title: s, Coverage: s, Notes: []string{s}, Columns: []report.Column{{Name: "c", Header: s}}, Rows: [][]report.Value{{report.String(s)}}}
 	return &page.Document{
 		Title: "T" + s, Claim: "L" + s, Evidence: []string{"B" + s}, Method: "M" + s, Findings: []string{s}, Facts: []report.Fact{{Name: s, Value: s}},
-		Forests: []page.Forest{{Title: s, Value: "V" + s, Unit: "U" + s, Notes: []string{s}, Rows: []page.ForestRow{{Setting: s, Grouping: s, P: 0.5}}}},
-		Figures: []page.Figure{{Title: s, Alt: "A" + s, SVG: []byte("<svg" + s), Notes: []string{s}, Findings: []string{s}, Data: &table}},
-		Tables:  []*report.NamedTable{&table},
-		Rankings: []page.Ranking{{Title: s, Settings: []string{s, s}, Notes: []string{s},
-			Systems: []experiment.RankedSystem{{Name: s, First: experiment.Place{Rank: 1}, Under: []experiment.Place{{Rank: 2}}}}}},
+		Forests:  []page.Figure{{Title: s, Alt: "A" + s, Notes: []string{s}, Data: &table, Panels: []figure.Panel{&figure.Bars{Value: s, Bars: []figure.Bar{{Name: s}}}}}},
+		Figures:  []page.Figure{{Title: s, Alt: "A" + s, Panels: []figure.Panel{&figure.Lines{Title: s, X: s, Y: s}}, Notes: []string{s}, Findings: []string{s}, Data: &table}},
+		Tables:   []*report.NamedTable{&table},
+		Rankings: []*report.NamedTable{&table},
 		Explorer: textExplorer(s),
 	}
 }

@@ -86,7 +86,7 @@ func New(o Options) (*Metric, error) {
 		return nil, fmt.Errorf("bleu: tokenizer %s needs MeCab and its dictionary, which are not part of this program: let sacreBLEU score as a program, 'exec:python3 sacrebleu_metric.py %[1]s' (see docs/reference/lexical.md)", o.Tokenize)
 	case o.ModelFile != "":
 		return nil, fmt.Errorf("bleu: tokenizer %s takes no model; %s do", o.Tokenize, strings.Join(byPiecesNames(), ", "))
-	case token.New(o.Tokenize) == nil:
+	case token.New(o.Tokenize, false) == nil:
 		return nil, fmt.Errorf("bleu: unknown tokenizer %q", o.Tokenize)
 	}
 	if o.Smooth == "" {
@@ -246,14 +246,13 @@ func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.S
 // CorpusScore returns corpus BLEU of summed statistics: hypothesis length, reference
 // length, then matches and totals of each order.
 func (m *Metric) CorpusScore(sum []float64) float64 {
-	n := m.opt.MaxOrder
-	return m.compute(sum[2:2+n], sum[2+n:2+2*n], sum[0], sum[1], m.effective(metrics.Corpus))
+	return m.compute(sum, m.effective(metrics.Corpus))
 }
 
-// compute is the formula of BLEU. Matches and totals have one entry per order. The
-// logarithms are summed in sacreBLEU's order, because ties between scores, and so rank
-// correlations, depend on the last bit.
-func (m *Metric) compute(matches, totals []float64, hypLen, refLen float64, effective bool) float64 {
+// compute is the formula of BLEU. The logarithms are summed in sacreBLEU's order, because
+// ties between scores, and so rank correlations, depend on the last bit.
+func (m *Metric) compute(statistics []float64, effective bool) float64 {
+	hypLen, refLen, matches, totals := m.parts(statistics)
 	if !anyMatch(matches) || hypLen == 0 {
 		return 0
 	}
@@ -274,6 +273,12 @@ func (m *Metric) compute(matches, totals []float64, hypLen, refLen float64, effe
 		return 0 // the orders beyond the hypothesis have precision 0
 	}
 	return brevity(hypLen, refLen) * math.Exp(logs/float64(orders))
+}
+
+// parts splits statistics. Matches and totals have one entry per order.
+func (m *Metric) parts(s []float64) (hypLen, refLen float64, matches, totals []float64) {
+	n := m.opt.MaxOrder
+	return s[0], s[1], s[2 : 2+n], s[2+n : 2+2*n]
 }
 
 func anyMatch(matches []float64) bool {
@@ -315,9 +320,8 @@ func brevity(hypLen, refLen float64) float64 {
 // CorpusDetail returns the precisions, the brevity penalty and the lengths, like
 // sacreBLEU's verbose score.
 func (m *Metric) CorpusDetail(sum []float64) string {
-	n := m.opt.MaxOrder
-	hypLen, refLen, matches, totals := sum[0], sum[1], sum[2:2+n], sum[2+n:2+2*n]
-	precisions := make([]string, n)
+	hypLen, refLen, matches, totals := m.parts(sum)
+	precisions := make([]string, len(matches))
 	halves, more := 1.0, anyMatch(matches)
 	for i := range precisions {
 		p := 0.0
@@ -332,14 +336,4 @@ func (m *Metric) CorpusDetail(sum []float64) string {
 	}
 	return fmt.Sprintf("%s (BP = %.3f ratio = %.3f hyp_len = %.0f ref_len = %.0f)",
 		strings.Join(precisions, "/"), brevity(hypLen, refLen), ratio, hypLen, refLen)
-}
-
-// sentence is compute for one hypothesis, whose totals follow from its length.
-func (m *Metric) sentence(matches []int32, hypLen, refLen int) float64 {
-	var c, t [ngram.MaxOrder]float64
-	for i, n := range matches {
-		c[i], t[i] = float64(n), float64(ngram.Total(hypLen, i+1))
-	}
-	n := len(matches)
-	return m.compute(c[:n], t[:n], float64(hypLen), float64(refLen), m.effective(metrics.Sentence))
 }

@@ -44,7 +44,7 @@ func (m *Metric) Remark(texts []string) string {
 	if m.opt.Tokenize != none && token.LookTokenized(texts) {
 		return "most texts look tokenized already (words such as . , n't or @-@ stand apart), which changes the scores: give plain texts, or take tokenize=none"
 	}
-	return token.Remark(texts, m.tokenizer().Split, func(code string) bool {
+	return token.Remark(texts, m.splitter().Split, func(code string) bool {
 		_, byLanguage := ofLanguage[code]
 		return m.chosen || !byLanguage
 	})

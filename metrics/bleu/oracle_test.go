@@ -19,7 +19,7 @@ func tokensOf(o Options, s string) []string {
 		s = text.Lower(s)
 	}
 	var out []string
-	token.New(o.Tokenize).Split(s, func(b []byte) { out = append(out, string(b)) })
+	token.New(o.Tokenize, false).Split(s, func(b []byte) { out = append(out, string(b)) })
 	return out
 }
 

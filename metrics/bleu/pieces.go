@@ -40,26 +40,25 @@ func byPiecesNames() (names []string) {
 
 func byPieces(tokenizer string) bool { return slices.Contains(byPiecesNames(), tokenizer) }
 
-// splitter calls yield with each token of a text. The bytes are valid only during the call.
-type splitter interface {
-	Split(s string, yield func(token []byte))
-}
-
-func (m *Metric) tokenizer() splitter {
+func (m *Metric) splitter() token.Splitter {
 	if m.pieces != nil {
-		return &pieceSplitter{encoder: m.pieces.newEncoder()}
+		return &pieceSplitter{encoder: m.pieces.newEncoder(), lower: m.opt.Lowercase}
 	}
-	return token.New(m.opt.Tokenize)
+	return token.New(m.opt.Tokenize, m.opt.Lowercase)
 }
 
 // pieceSplitter splits by a model. sacreBLEU joins the pieces by spaces and splits at white
 // space, which an unknown piece may contain.
 type pieceSplitter struct {
 	encoder *spEncoder
+	lower   bool
 	joined  []byte
 }
 
 func (p *pieceSplitter) Split(s string, yield func(token []byte)) {
+	if p.lower {
+		s = text.Lower(s)
+	}
 	p.joined = p.joined[:0]
 	p.encoder.encode(text.TrimRight(s), func(piece []byte) { p.joined = append(append(p.joined, piece...), ' ') })
 	token.Fields(p.joined, yield)

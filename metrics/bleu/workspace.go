@@ -1,100 +1,73 @@
 package bleu
 
 import (
-	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/internal/ngram"
+	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
-// workspace holds one segment: its words interned, its n-grams indexed.
+// workspace holds one segment: its words interned, its n-grams indexed, the lengths of its
+// texts.
 type workspace struct {
+	ngram.Pooled[int]
 	m      *Metric
-	tok    splitter
+	split  token.Splitter
 	intern *ngram.Interner
 	index  *ngram.Index
 	tokens []uint32
-	refs   texts
-	hyps   texts
 }
-
-// texts are one side of a block, with the number of words of each distinct text.
-type texts struct {
-	ngram.Texts
-	lengths []int
-}
-
-func (t *texts) length(i int) int { return t.lengths[t.Slot[i]] }
 
 // NewWorkspace returns memory for one goroutine.
 func (m *Metric) NewWorkspace() metrics.Workspace {
-	return &workspace{m: m, tok: m.tokenizer(), intern: ngram.NewInterner(), index: ngram.New(m.opt.MaxOrder)}
+	w := &workspace{m: m, split: m.splitter(), intern: ngram.NewInterner(), index: ngram.New(m.opt.MaxOrder)}
+	w.OfPair = func(dst []float64, h, r int) []float64 {
+		return statistics(dst, w.index.Matches(w.Hyps.Slot[h], w.Refs.Slot[r]), *w.Hyps.Of(h), *w.Refs.Of(r))
+	}
+	w.OfUnion = func(dst []float64, h int) []float64 { return w.union(dst, h, w.Refs.All) }
+	w.ScoreBy(w.sentence)
+	return w
+}
+
+func (w *workspace) sentence(statistics []float64) float64 {
+	return w.m.compute(statistics, w.m.effective(metrics.Sentence))
 }
 
 // Load tokenizes every distinct text of b and counts its n-grams.
 func (w *workspace) Load(b metrics.Block) {
 	w.intern.Reset()
 	w.index.Reset()
-	w.load(&w.refs, b.References, w.index.AddReference)
-	w.load(&w.hyps, b.Hypotheses, w.index.AddHypothesis)
+	w.load(&w.Refs, b.References, w.index.AddReference)
+	w.load(&w.Hyps, b.Hypotheses, w.index.AddHypothesis)
 	w.index.Count()
 }
 
-func (w *workspace) load(t *texts, in []string, add func([]uint32)) {
-	t.lengths = t.lengths[:0]
-	t.Load(in, func(s string) {
-		if w.m.opt.Lowercase {
-			s = text.Lower(s)
-		}
+func (w *workspace) load(t *ngram.Texts[int], in []string, add func([]uint32)) {
+	t.Load(in, func(s string, length *int) {
 		w.tokens = w.tokens[:0]
-		w.tok.Split(s, func(b []byte) { w.tokens = append(w.tokens, w.intern.ID(b)) })
+		w.split.Split(s, func(b []byte) { w.tokens = append(w.tokens, w.intern.ID(b)) })
 		add(w.tokens)
-		t.lengths = append(t.lengths, len(w.tokens))
+		*length = len(w.tokens)
 	})
 }
-
-// pair returns the matches of hypothesis h and reference r.
-func (w *workspace) pair(h, r int) []int32 { return w.index.Matches(w.hyps.Slot[h], w.refs.Slot[r]) }
-
-// all returns the matches of hypothesis h against all references.
-func (w *workspace) all(h int) []int32 { return w.index.UnionMatches(w.hyps.Slot[h]) }
-
-// Cells appends sentence BLEU of every pair.
-func (w *workspace) Cells(dst []float64) []float64 {
-	return ngram.Cells(dst, &w.hyps.Texts, &w.refs.Texts, func(h, r int) float64 {
-		return w.m.sentence(w.pair(h, r), w.hyps.length(h), w.refs.length(r))
-	})
-}
-
-// Native appends sentence BLEU of every hypothesis against all references.
-func (w *workspace) Native(dst []float64) []float64 { return w.native(dst, w.refs.lengths) }
 
 // NativeAgainst appends sentence BLEU of every hypothesis against some references, by their
 // indices. After it, the other native numbers need a new Load.
 func (w *workspace) NativeAgainst(dst []float64, references []int) []float64 {
 	slots, lengths := make([]int, len(references)), make([]int, len(references))
 	for i, r := range references {
-		slots[i], lengths[i] = w.refs.Slot[r], w.refs.length(r)
+		slots[i], lengths[i] = w.Refs.Slot[r], *w.Refs.Of(r)
 	}
 	w.index.Unite(slots)
-	return w.native(dst, lengths)
+	return w.PerHypothesis(dst, func(h int) float64 { return w.sentence(w.union(nil, h, lengths)) })
 }
 
-func (w *workspace) native(dst []float64, lengths []int) []float64 {
-	return ngram.PerHypothesis(dst, &w.hyps.Texts, func(h int) float64 {
-		return w.m.sentence(w.all(h), w.hyps.length(h), closest(w.hyps.length(h), lengths))
-	})
+// union appends the statistics of a hypothesis against references of some lengths.
+func (w *workspace) union(dst []float64, h int, lengths []int) []float64 {
+	length := *w.Hyps.Of(h)
+	return statistics(dst, w.index.UnionMatches(w.Hyps.Slot[h]), length, closest(length, lengths))
 }
 
-// CellStatistics appends lengths, matches and totals of one pair.
-func (w *workspace) CellStatistics(dst []float64, h, r int) []float64 {
-	return statistics(dst, w.pair(h, r), w.hyps.length(h), w.refs.length(r))
-}
-
-// NativeStatistics appends the statistics of one hypothesis against all references.
-func (w *workspace) NativeStatistics(dst []float64, h int) []float64 {
-	return statistics(dst, w.all(h), w.hyps.length(h), closest(w.hyps.length(h), w.refs.lengths))
-}
-
+// statistics appends lengths, matches and totals.
 func statistics(dst []float64, matches []int32, hypLen, refLen int) []float64 {
 	dst = append(dst, float64(hypLen), float64(refLen))
 	for _, c := range matches {

@@ -170,12 +170,9 @@ func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.S
 	return metrics.ScoreBlocks(ctx, m, blocks)
 }
 
-// CorpusScore returns corpus chrF of summed statistics: for each order the n-grams of the
-// hypothesis, of the reference, and those matched.
-func (m *Metric) CorpusScore(sum []float64) float64 { return m.fScore(sum) }
-
-// fScore returns F-beta of triples (hypothesis, reference, matched), in percent.
-func (m *Metric) fScore(stats []float64) float64 {
+// CorpusScore returns chrF of statistics, summed over segments for a corpus: for each order
+// the n-grams of the hypothesis, of the reference, and those matched.
+func (m *Metric) CorpusScore(stats []float64) float64 {
 	const eps = 1e-16
 	factor := m.opt.Beta * m.opt.Beta
 	if m.opt.Epsilon {

@@ -13,30 +13,23 @@ import (
 
 // workspace holds one segment: its character and word n-grams indexed.
 type workspace struct {
+	ngram.Pooled[lengths]
 	m      *Metric
 	chars  *ngram.Index
 	words  *ngram.Index // nil without word n-grams
 	intern *ngram.Interner
 	tokens []uint32
-	refs   texts
-	hyps   texts
-	stats  []float64
 	kept   [utf8.RuneSelf]uint8 // 1 for a character that n-grams have, 0 for white space
 }
 
-// texts are one side of a block, with the lengths of the distinct ones.
-type texts struct {
-	ngram.Texts
-	chars, words []int
-}
+// lengths are those of a text.
+type lengths struct{ chars, words int }
 
 // NewWorkspace returns memory for one goroutine.
 func (m *Metric) NewWorkspace() metrics.Workspace {
-	w := &workspace{
-		m:     m,
-		chars: ngram.New(m.opt.CharOrder),
-		stats: make([]float64, 0, 3*(m.opt.CharOrder+m.opt.WordOrder)),
-	}
+	w := &workspace{m: m, chars: ngram.New(m.opt.CharOrder)}
+	w.OfPair, w.OfUnion = w.pair, w.best
+	w.ScoreBy(m.CorpusScore)
 	for c := range w.kept {
 		if m.opt.Whitespace || !text.IsSpace(rune(c)) {
 			w.kept[c] = 1
@@ -56,27 +49,26 @@ func (w *workspace) Load(b metrics.Block) {
 		w.words.Reset()
 		w.intern.Reset()
 	}
-	w.load(&w.refs, b.References, (*ngram.Index).AddReference)
-	w.load(&w.hyps, b.Hypotheses, (*ngram.Index).AddHypothesis)
+	w.load(&w.Refs, b.References, (*ngram.Index).AddReference)
+	w.load(&w.Hyps, b.Hypotheses, (*ngram.Index).AddHypothesis)
 	w.chars.Count()
 	if w.words != nil {
 		w.words.Count()
 	}
 }
 
-func (w *workspace) load(t *texts, in []string, add func(*ngram.Index, []uint32)) {
-	t.chars, t.words = t.chars[:0], t.words[:0]
-	t.Load(in, func(s string) {
+func (w *workspace) load(t *ngram.Texts[lengths], in []string, add func(*ngram.Index, []uint32)) {
+	t.Load(in, func(s string, n *lengths) {
 		if w.m.opt.Lowercase {
 			s = text.Lower(s)
 		}
 		w.readChars(s)
 		add(w.chars, w.tokens)
-		t.chars = append(t.chars, len(w.tokens))
+		n.chars = len(w.tokens)
 		if w.words != nil {
 			w.readWords(s)
 			add(w.words, w.tokens)
-			t.words = append(t.words, len(w.tokens))
+			n.words = len(w.tokens)
 		}
 	})
 }
@@ -118,31 +110,16 @@ const asciiPunct = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
 func isPunct(b byte) bool { return strings.IndexByte(asciiPunct, b) >= 0 }
 
-// Cells appends sentence chrF of every pair.
-func (w *workspace) Cells(dst []float64) []float64 {
-	return ngram.Cells(dst, &w.hyps.Texts, &w.refs.Texts, func(h, r int) float64 {
-		w.stats = w.CellStatistics(w.stats[:0], h, r)
-		return w.m.fScore(w.stats)
-	})
-}
-
 // NativeIsMax reports that chrF against several references is chrF against the best one.
 func (m *Metric) NativeIsMax() bool { return true }
 
-// Native appends, for every hypothesis, chrF against its best reference.
-func (w *workspace) Native(dst []float64) []float64 {
-	return ngram.PerHypothesis(dst, &w.hyps.Texts, func(h int) float64 {
-		return w.m.fScore(w.NativeStatistics(w.stats[:0], h))
-	})
-}
-
-// CellStatistics appends, for each order, the n-grams of the hypothesis, of
-// the reference, and those matched.
-func (w *workspace) CellStatistics(dst []float64, h, r int) []float64 {
-	hs, rs := w.hyps.Slot[h], w.refs.Slot[r]
-	dst = appendTriples(dst, w.chars.Matches(hs, rs), w.hyps.chars[hs], w.refs.chars[rs])
+// pair appends, for each order, the n-grams of the hypothesis, of the reference, and those
+// matched.
+func (w *workspace) pair(dst []float64, h, r int) []float64 {
+	hyp, ref := w.Hyps.Of(h), w.Refs.Of(r)
+	dst = appendTriples(dst, w.chars.Matches(w.Hyps.Slot[h], w.Refs.Slot[r]), hyp.chars, ref.chars)
 	if w.words != nil {
-		dst = appendTriples(dst, w.words.Matches(hs, rs), w.hyps.words[hs], w.refs.words[rs])
+		dst = appendTriples(dst, w.words.Matches(w.Hyps.Slot[h], w.Refs.Slot[r]), hyp.words, ref.words)
 	}
 	return dst
 }
@@ -158,20 +135,16 @@ func appendTriples(dst []float64, matches []int32, hypLen, refLen int) []float64
 	return dst
 }
 
-// NativeStatistics appends the statistics of the best reference, the first of equally good
-// ones.
-func (w *workspace) NativeStatistics(dst []float64, h int) []float64 {
-	best, at := -1.0, 0
-	for r, rf := range w.refs.First {
-		if rf != r {
+// best appends the statistics of the best reference, the first of equally good ones.
+func (w *workspace) best(dst []float64, h int) []float64 {
+	best, at, n := -1.0, 0, len(dst)
+	for r, same := range w.Refs.First {
+		if same != r {
 			continue
 		}
-		n := len(dst)
-		dst = w.CellStatistics(dst, h, r)
-		if f := w.m.fScore(dst[n:]); f > best {
+		if f := w.m.CorpusScore(w.pair(dst, h, r)[n:]); f > best {
 			best, at = f, r
 		}
-		dst = dst[:n]
 	}
-	return w.CellStatistics(dst, h, at)
+	return w.pair(dst, h, at)
 }

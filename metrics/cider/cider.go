@@ -173,15 +173,10 @@ func (m *metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.S
 	return metrics.ScoreBlocks(ctx, m, blocks)
 }
 
-// splitter calls yield with each word of a text.
-type splitter interface {
-	Split(s string, yield func(word []byte))
-}
-
 // newSplitter returns the tokenizer with a name. BLEU's get lower-cased text.
-func newSplitter(name string) splitter {
+func newSplitter(name string) token.Splitter {
 	if name == penn {
 		return newPenn()
 	}
-	return &lowering{Tokenizer: token.New(name)}
+	return token.New(name, true)
 }

@@ -19,17 +19,10 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/internal/files"
-	"github.com/refract-eval/refract/internal/text"
-	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
 // longest is the largest number of words in an n-gram.
 const longest = 4
-
-// lowering is a tokenizer that gets texts in lower case.
-type lowering struct{ *token.Tokenizer }
-
-func (l *lowering) Split(s string, yield func(word []byte)) { l.Tokenizer.Split(text.Lower(s), yield) }
 
 // frequencies say how many segments contain each n-gram. They are immutable.
 type frequencies struct {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/internal/ngram"
+	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
 // sigma is the standard deviation of the Gaussian, in words.
@@ -14,8 +15,9 @@ const sigma = 6
 // n-grams are numbered within the segment, so that n-grams missing from the frequencies
 // stay distinct.
 type workspace struct {
+	ngram.Pairs[vector]
 	m       *metric
-	split   splitter
+	split   token.Splitter
 	intern  *ngram.Interner
 	known   []uint32 // of each word: its number in the frequencies, plus one; 0 if missing
 	grams   tree
@@ -24,16 +26,8 @@ type workspace struct {
 	place   []int32   // of each n-gram: its position in the text being read, plus one; 0 between texts
 	values  []float64 // of each n-gram: its value in the current reference; 0 between references
 	words   []uint32
-	states  []uint32 // of each word: the n-gram that begins there
-	refs    texts
-	hyps    texts
+	states  []uint32  // of each word: the n-gram that begins there
 	scores  []float64 // of distinct texts, hypotheses × references
-}
-
-// texts are one side of a block: the distinct ones as vectors.
-type texts struct {
-	ngram.Texts
-	all []vector
 }
 
 // vector is a text as n-grams, order by order, each once, with its weight times its count.
@@ -48,7 +42,10 @@ type vector struct {
 // NewWorkspace returns memory for one goroutine. The metric must be fitted before a block
 // is loaded.
 func (m *metric) NewWorkspace() metrics.Workspace {
-	return &workspace{m: m, intern: ngram.NewInterner(), grams: tree{}}
+	w := &workspace{m: m, intern: ngram.NewInterner(), grams: tree{}}
+	w.Pair = func(h, r int) float64 { return w.scores[w.Hyps.Slot[h]*len(w.Refs.All)+w.Refs.Slot[r]] }
+	w.Union = w.mean
+	return w
 }
 
 // Load scores all pairs of distinct texts of b.
@@ -62,17 +59,17 @@ func (w *workspace) Load(b metrics.Block) {
 	}
 	w.known = w.known[:0]
 	w.global, w.weights, w.place, w.values = append(w.global[:0], 0), append(w.weights[:0], 0), append(w.place[:0], 0), append(w.values[:0], 0)
-	w.load(&w.refs, b.References)
-	w.load(&w.hyps, b.Hypotheses)
-	columns := len(w.refs.all)
-	w.scores = append(w.scores[:0], make([]float64, len(w.hyps.all)*columns)...)
-	for r := range w.refs.all {
-		ref := &w.refs.all[r]
+	w.Refs.Load(b.References, w.read)
+	w.Hyps.Load(b.Hypotheses, w.read)
+	columns := len(w.Refs.All)
+	w.scores = append(w.scores[:0], make([]float64, len(w.Hyps.All)*columns)...)
+	for r := range w.Refs.All {
+		ref := &w.Refs.All[r]
 		for i, g := range ref.grams {
 			w.values[g] = ref.value[i]
 		}
-		for h := range w.hyps.all {
-			w.scores[h*columns+r] = w.similarity(&w.hyps.all[h], ref)
+		for h := range w.Hyps.All {
+			w.scores[h*columns+r] = w.similarity(&w.Hyps.All[h], ref)
 		}
 		for _, g := range ref.grams {
 			w.values[g] = 0
@@ -80,20 +77,8 @@ func (w *workspace) Load(b metrics.Block) {
 	}
 }
 
-func (w *workspace) load(t *texts, in []string) {
-	t.all = t.all[:0]
-	t.Load(in, func(s string) {
-		if n := len(t.all); n < cap(t.all) {
-			t.all = t.all[:n+1]
-		} else {
-			t.all = append(t.all, vector{})
-		}
-		w.read(&t.all[len(t.all)-1], s)
-	})
-}
-
 // read makes a vector of a text and replaces what v held.
-func (w *workspace) read(v *vector, s string) {
+func (w *workspace) read(s string, v *vector) {
 	w.words = w.words[:0]
 	w.split.Split(s, func(word []byte) {
 		id := w.intern.ID(word)
@@ -172,23 +157,12 @@ func (w *workspace) similarity(hyp, ref *vector) float64 {
 	return 10 * sum / longest
 }
 
-func (w *workspace) score(h, r int) float64 {
-	return w.scores[w.hyps.Slot[h]*len(w.refs.all)+w.refs.Slot[r]]
-}
-
-// Cells appends CIDEr of every pair.
-func (w *workspace) Cells(dst []float64) []float64 {
-	return ngram.Cells(dst, &w.hyps.Texts, &w.refs.Texts, w.score)
-}
-
-// Native appends the mean of each hypothesis over all references; a repeated reference
-// counts each time.
-func (w *workspace) Native(dst []float64) []float64 {
-	return ngram.PerHypothesis(dst, &w.hyps.Texts, func(h int) float64 {
-		sum := 0.0
-		for r := range w.refs.First {
-			sum += w.score(h, r)
-		}
-		return sum / float64(len(w.refs.First))
-	})
+// mean returns the mean of a hypothesis over all references; a repeated reference counts
+// each time.
+func (w *workspace) mean(h int) float64 {
+	sum := 0.0
+	for r := range w.Refs.First {
+		sum += w.Pair(h, r)
+	}
+	return sum / float64(len(w.Refs.First))
 }

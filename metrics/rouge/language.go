@@ -20,14 +20,14 @@ func (m *metric) InLanguage(code string) metrics.Metric {
 		return m
 	}
 	out := *m
-	out.opt.Split = token.For(code, own)
+	out.opt.Split = token.For(code, token.Rouge)
 	return &out
 }
 
 // Remark implements metrics.Remarker.
 func (m *metric) Remark(texts []string) string {
-	if m.opt.Split != own {
-		return token.Remark(texts, token.New(m.opt.Split).Split, func(string) bool { return m.chosen })
+	if m.opt.Split != token.Rouge {
+		return token.Remark(texts, token.New(m.opt.Split, true).Split, func(string) bool { return m.chosen })
 	}
 	letters, read, unread := 0, 0, 0 // letters of all texts; unread counts texts without any word
 	advice := "take tokenize=intl"

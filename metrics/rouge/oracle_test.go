@@ -20,10 +20,10 @@ var others = regexp.MustCompile(`[^a-z0-9]+`)
 func plainWords(o options, s string) []string {
 	s = text.Lower(s)
 	var out []string
-	if o.Split == "" || o.Split == own {
+	if o.Split == "" || o.Split == token.Rouge {
 		out = strings.Fields(others.ReplaceAllString(s, " "))
 	} else {
-		token.New(o.Split).Split(s, func(b []byte) { out = append(out, string(b)) })
+		token.New(o.Split, false).Split(s, func(b []byte) { out = append(out, string(b)) })
 	}
 	for i, w := range out {
 		if o.Stemmer && len(w) > 3 && !others.MatchString(w) {
@@ -142,7 +142,7 @@ func drawOptions() *rapid.Generator[options] {
 			Kind:    rapid.SampledFrom([]kind{rouge1, rouge2, rougeL, rougeLsum}).Draw(t, "kind"),
 			Stemmer: rapid.Bool().Draw(t, "stemmer"),
 			Part:    rapid.SampledFrom([]part{fMeasure, precision, recall}).Draw(t, "part"),
-			Split:   rapid.SampledFrom(append([]string{own, own, own}, token.Names()...)).Draw(t, "tokenize"),
+			Split:   rapid.SampledFrom(append([]string{token.Rouge, token.Rouge, token.Rouge}, token.Names()...)).Draw(t, "tokenize"),
 		}
 	})
 }

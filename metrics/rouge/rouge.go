@@ -38,15 +38,12 @@ const (
 	recall    part = "r"
 )
 
-// own is the name of rouge-score's tokenizer.
-const own = "rouge"
-
 // options of the metric. The zero value of a field stands for its default.
 type options struct {
 	Kind    kind   // default Words
 	Stemmer bool   // compare Porter's stems of words longer than three letters
 	Part    part   // default F
-	Split   string // tokenizer: own (default) or one of BLEU's, which gets the text in lower case
+	Split   string // tokenizer: token.Rouge (default) or one of BLEU's, which gets the text in lower case
 }
 
 // metric is ROUGE with its options fixed. It is safe for concurrent use.
@@ -87,7 +84,7 @@ func choose[T ~string](option *T, err *error, what string, values ...T) {
 	}
 }
 
-func tokenizers() []string { return append([]string{own}, token.Names()...) }
+func tokenizers() []string { return append([]string{token.Rouge}, token.Names()...) }
 
 // Factories make the metrics from specs, one for each kind.
 func Factories() []metrics.Factory {
@@ -132,7 +129,7 @@ func (m *metric) name() string {
 	if m.opt.Part != fMeasure {
 		kv = append(kv, "part", string(m.opt.Part))
 	}
-	if m.chosen && m.opt.Split != own {
+	if m.chosen && m.opt.Split != token.Rouge {
 		kv = append(kv, "tokenize", m.opt.Split)
 	}
 	return metrics.Canonical(string(m.opt.Kind), kv...)

@@ -149,7 +149,7 @@ func (m *metric) InLanguage(code string) metrics.Metric {
 
 // Remark implements metrics.Remarker.
 func (m *metric) Remark(texts []string) string {
-	return token.Remark(texts, token.New(m.split).Split, func(string) bool { return m.chosen })
+	return token.Remark(texts, token.New(m.split, !m.mixed).Split, func(string) bool { return m.chosen })
 }
 
 // Score returns SARI of every pair of every block.

@@ -194,7 +194,7 @@ func plainGrams(m *metric, n int, texts ...string) map[string]float64 {
 			s = text.Lower(s)
 		}
 		var words []string
-		token.New(m.split).Split(s, func(word []byte) { words = append(words, string(word)) })
+		token.New(m.split, false).Split(s, func(word []byte) { words = append(words, string(word)) })
 		if len(words) == 0 && m.byTypes() {
 			words = []string{""}
 		}

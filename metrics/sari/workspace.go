@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/internal/ngram"
 	"github.com/refract-eval/refract/metrics/internal/token"
@@ -14,26 +13,19 @@ import (
 // number below len(source) is an n-gram that can be kept or deleted, and any other one can
 // only be added.
 type workspace struct {
-	m          *metric
-	split      *token.Tokenizer
-	words      *ngram.Interner
-	grams      *ngram.Interner // of n-grams, as the one without its last word and that word
-	order      []int           // of each n-gram: its words, minus 1
-	source     []int           // counts
-	hyps, refs texts
-	all        []int // the positions of the references
+	ngram.Pooled[counts]
+	m      *metric
+	split  *token.Tokenizer
+	words  *ngram.Interner
+	grams  *ngram.Interner // of n-grams, as the one without its last word and that word
+	order  []int           // of each n-gram: its words, minus 1
+	source []int           // counts
+	all    []int           // the positions of the references
 
 	ids    []uint32 // words of the text being read
 	states []uint32 // of each word: the n-gram that begins there, plus one
 	among  []int    // of each n-gram of the source: its count in the references compared with
 	news   []bool   // of each other n-gram: whether it is in them
-	stats  []float64
-}
-
-// texts are one side of a block: the distinct texts.
-type texts struct {
-	ngram.Texts
-	all []counts
 }
 
 // counts are the n-grams of a text.
@@ -44,7 +36,11 @@ type counts struct {
 
 // NewWorkspace returns memory for one goroutine.
 func (m *metric) NewWorkspace() metrics.Workspace {
-	return &workspace{m: m, split: token.New(m.split), words: ngram.NewInterner(), grams: ngram.NewInterner()}
+	w := &workspace{m: m, split: token.New(m.split, !m.mixed), words: ngram.NewInterner(), grams: ngram.NewInterner()}
+	w.OfPair = func(dst []float64, h, r int) []float64 { return w.statistics(dst, h, r) }
+	w.OfUnion = func(dst []float64, h int) []float64 { return w.statistics(dst, h, w.all...) }
+	w.ScoreBy(m.score)
+	return w
 }
 
 // Load reads every distinct text of b.
@@ -58,17 +54,16 @@ func (w *workspace) Load(b metrics.Block) {
 		}
 		w.source[g]++
 	})
-	w.load(&w.hyps, b.Hypotheses)
-	w.load(&w.refs, b.References)
+	w.load(&w.Hyps, b.Hypotheses)
+	w.load(&w.Refs, b.References)
 	for r := range b.References {
 		w.all = append(w.all, r)
 	}
 }
 
-func (w *workspace) load(t *texts, in []string) {
-	t.all = t.all[:0]
-	t.Load(in, func(s string) {
-		c := counts{shared: make([]int, len(w.source))}
+func (w *workspace) load(t *ngram.Texts[counts], in []string) {
+	t.Load(in, func(s string, c *counts) {
+		c.shared, c.added = append(c.shared[:0], make([]int, len(w.source))...), c.added[:0]
 		w.read(s, func(g int) {
 			if g < len(w.source) {
 				c.shared[g]++
@@ -78,15 +73,11 @@ func (w *workspace) load(t *texts, in []string) {
 		})
 		slices.Sort(c.added)
 		c.added = slices.Compact(c.added)
-		t.all = append(t.all, c)
 	})
 }
 
 // read calls found with the number of each n-gram of a text.
 func (w *workspace) read(s string, found func(gram int)) {
-	if !w.m.mixed {
-		s = text.Lower(s)
-	}
 	w.ids = w.ids[:0]
 	w.split.Split(s, func(word []byte) { w.ids = append(w.ids, w.words.ID(word)) })
 	if len(w.ids) == 0 && w.m.byTypes() {
@@ -108,27 +99,28 @@ func (w *workspace) read(s string, found func(gram int)) {
 	}
 }
 
-// statistics returns those of a hypothesis against some references together, by positions in
-// the block. They are valid until the next call.
-func (w *workspace) statistics(h int, refs ...int) []float64 {
-	w.stats = append(w.stats[:0], make([]float64, size)...)
+// statistics appends those of a hypothesis against some references together, by positions in
+// the block.
+func (w *workspace) statistics(dst []float64, h int, refs ...int) []float64 {
+	dst = append(dst, make([]float64, size)...)
+	stats := dst[len(dst)-size:]
 	w.among = append(w.among[:0], make([]int, len(w.source))...)
 	w.news = append(w.news[:0], make([]bool, len(w.order))...)
 	for _, r := range refs {
-		ref := &w.refs.all[w.refs.Slot[r]]
+		ref := w.Refs.Of(r)
 		for g, n := range ref.shared {
 			w.among[g] += n
 		}
 		for _, g := range ref.added {
 			if !w.news[g] {
 				w.news[g] = true
-				w.stats[place(w.order[g], added)+3]++
+				stats[place(w.order[g], added)+3]++
 			}
 		}
 	}
-	hyp, types := &w.hyps.all[w.hyps.Slot[h]], w.m.byTypes()
+	hyp, types := w.Hyps.Of(h), w.m.byTypes()
 	for _, g := range hyp.added {
-		f := w.stats[place(w.order[g], added):]
+		f := stats[place(w.order[g], added):]
 		f[1]++
 		if w.news[g] {
 			f[0]++
@@ -143,14 +135,14 @@ func (w *workspace) statistics(h int, refs ...int) []float64 {
 		if types {
 			right = max(deletes-among, 0)
 		}
-		f := w.stats[place(w.order[g], kept):]
+		f := stats[place(w.order[g], kept):]
 		add(f, min(keep, keeps), keeps, types)
 		add(f[2:], min(keep, keeps), keep, w.m.rules == original)
-		f = w.stats[place(w.order[g], deleted):]
+		f = stats[place(w.order[g], deleted):]
 		add(f, right, deletes, types)
 		add(f[2:], right, del, false)
 	}
-	return w.stats
+	return dst
 }
 
 // add adds an n-gram to a numerator and a denominator: its counts, or its share if the mean
@@ -163,24 +155,4 @@ func add(f []float64, right, all int, share bool) {
 	default:
 		f[0], f[1] = f[0]+float64(right), f[1]+float64(all)
 	}
-}
-
-// Cells appends SARI of every pair.
-func (w *workspace) Cells(dst []float64) []float64 {
-	return ngram.Cells(dst, &w.hyps.Texts, &w.refs.Texts, func(h, r int) float64 { return w.m.score(w.statistics(h, r)) })
-}
-
-// Native appends SARI of every hypothesis against all references.
-func (w *workspace) Native(dst []float64) []float64 {
-	return ngram.PerHypothesis(dst, &w.hyps.Texts, func(h int) float64 { return w.m.score(w.statistics(h, w.all...)) })
-}
-
-// CellStatistics appends the statistics of a pair.
-func (w *workspace) CellStatistics(dst []float64, h, r int) []float64 {
-	return append(dst, w.statistics(h, r)...)
-}
-
-// NativeStatistics appends the statistics of a hypothesis against all references.
-func (w *workspace) NativeStatistics(dst []float64, h int) []float64 {
-	return append(dst, w.statistics(h, w.all...)...)
 }

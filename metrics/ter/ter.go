@@ -103,25 +103,14 @@ func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.S
 	return metrics.ScoreBlocks(ctx, m, blocks)
 }
 
-// NewWorkspace implements [metrics.Preparer]. The workspace is also a
-// [metrics.NativeWorkspace], whose rule for several references is the least number of edits
-// over the mean length of the references, and a [metrics.StatisticsWorkspace], whose
-// statistics are the number of edits and the length of the reference in words. A loaded
-// block must have references.
-func (m *Metric) NewWorkspace() metrics.Workspace { return newWorkspace(m.options) }
-
 // CorpusScore implements [metrics.CorpusMetric]: sum holds the edits and the
-// reference lengths of all segments.
-func (m *Metric) CorpusScore(sum []float64) float64 { return rate(sum[0], sum[1]) }
-
-// rate is TER as a percentage. By convention, edits against an empty reference are 100.
-func rate(edits, length float64) float64 {
-	switch {
+// reference lengths of all segments. By convention, edits against an empty reference are 100.
+func (m *Metric) CorpusScore(sum []float64) float64 {
+	switch edits, length := sum[0], sum[1]; {
 	case length > 0:
 		return 100 * (edits / length)
 	case edits > 0:
 		return 100
-	default:
-		return 0
 	}
+	return 0
 }

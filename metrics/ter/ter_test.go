@@ -92,7 +92,7 @@ func TestNativeAndCorpus(t *testing.T) {
 		t.Errorf("cells %v, want %v", got, want)
 	}
 	// One edit is the least; the mean length is 3.
-	if got, want := w.Native(nil), []float64{rate(1, 3), rate(2, 3), rate(1, 3)}; !slices.Equal(got, want) {
+	if got, want := w.Native(nil), []float64{m.CorpusScore([]float64{1, 3}), m.CorpusScore([]float64{2, 3}), m.CorpusScore([]float64{1, 3})}; !slices.Equal(got, want) {
 		t.Errorf("native %v, want %v", got, want)
 	}
 	if got, want := w.CellStatistics([]float64{7}, 1, 0), []float64{7, 4, 4}; !slices.Equal(got, want) {

@@ -26,11 +26,11 @@ func TestInternerEqualsMap(t *testing.T) {
 }
 
 func TestTexts(t *testing.T) {
-	var texts Texts
+	var texts Texts[string]
 	for range 2 {
 		var read []string
-		texts.Load([]string{"a", "b", "a", "", "b", ""}, func(s string) { read = append(read, s) })
-		if !slices.Equal(texts.First, []int{0, 1, 0, 3, 1, 3}) || !slices.Equal(texts.Slot, []int{0, 1, 0, 2, 1, 2}) || !slices.Equal(read, []string{"a", "b", ""}) {
+		texts.Load([]string{"a", "b", "a", "", "b", ""}, func(s string, into *string) { read, *into = append(read, s), s })
+		if !slices.Equal(texts.First, []int{0, 1, 0, 3, 1, 3}) || !slices.Equal(texts.Slot, []int{0, 1, 0, 2, 1, 2}) || !slices.Equal(read, []string{"a", "b", ""}) || !slices.Equal(texts.All, read) {
 			t.Errorf("first %v, slot %v, read %q", texts.First, texts.Slot, read)
 		}
 	}

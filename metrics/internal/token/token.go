@@ -6,6 +6,7 @@
 package token
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,30 +17,55 @@ import (
 // Names lists the tokenizers, without those that need SentencePiece models.
 func Names() []string { return []string{"none", "13a", "intl", "zh", "char"} }
 
+// Splitter calls yield with each word of a text. The bytes are valid only during the call.
+type Splitter interface {
+	Split(s string, yield func(word []byte))
+}
+
+// Rouge is the tokenizer of rouge-score: runs of the letters a to z and digits. Names omits
+// it.
+const Rouge = "rouge"
+
 // Tokenizer splits texts. It reuses its memory and is not safe for
 // concurrent use.
 type Tokenizer struct {
-	kind string
-	text []byte // the text being split
-	a, b []byte
-	at   []int // positions of periods and commas
-	r, q []rune
+	kind  string
+	lower bool
+	text  []byte // the text being split
+	a, b  []byte
+	at    []int // positions of periods and commas
+	r, q  []rune
 }
 
-// New returns the tokenizer with that name, or nil if there is none.
-func New(name string) *Tokenizer {
-	for _, n := range Names() {
-		if n == name {
-			return &Tokenizer{kind: name}
-		}
+// New returns the tokenizer with that name, or nil if there is none. With lower, it splits
+// texts in lower case.
+func New(name string, lower bool) *Tokenizer {
+	if name != Rouge && !slices.Contains(Names(), name) {
+		return nil
 	}
-	return nil
+	return &Tokenizer{kind: name, lower: lower}
 }
 
-// Split calls yield with each token of s. The bytes are valid only during the call.
+// Split implements Splitter.
 func (t *Tokenizer) Split(s string, yield func(token []byte)) {
 	s = text.TrimRight(s)
+	if t.lower && t.kind != Rouge {
+		s = text.Lower(s)
+	}
 	switch t.kind {
+	case Rouge:
+		t.text = append(text.AppendLower(t.text[:0], s), ' ')
+		start := 0
+		for i, c := range t.text {
+			if isAlphanumeric[c] {
+				continue
+			}
+			if start < i {
+				yield(t.text[start:i])
+			}
+			start = i + 1
+		}
+		return
 	case "none":
 		t.a = append(t.a[:0], s...)
 	case "13a":
@@ -62,6 +88,19 @@ func (t *Tokenizer) Split(s string, yield func(token []byte)) {
 		return
 	}
 	Fields(t.a, yield)
+}
+
+// isAlphanumeric has the bytes of Rouge's words.
+var isAlphanumeric = func() (a [256]bool) {
+	for _, r := range "abcdefghijklmnopqrstuvwxyz0123456789" {
+		a[r] = true
+	}
+	return a
+}()
+
+// IsRouge reports whether Rouge could give these bytes as a word.
+func IsRouge(word []byte) bool {
+	return !slices.ContainsFunc(word, func(c byte) bool { return !isAlphanumeric[c] })
 }
 
 // Fields calls yield with each run of bytes between white space.

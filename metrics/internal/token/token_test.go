@@ -14,7 +14,7 @@ import (
 )
 
 func split(name, s string) []string {
-	return splitWith(New(name), s)
+	return splitWith(New(name, false), s)
 }
 
 func splitWith(t *Tokenizer, s string) []string {
@@ -97,12 +97,12 @@ func TestSplit(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	for _, name := range Names() {
-		if New(name) == nil {
+		if New(name, false) == nil {
 			t.Errorf("New(%q) = nil", name)
 		}
 	}
 	for _, name := range []string{"", "13A", "flores200"} {
-		if New(name) != nil {
+		if New(name, false) != nil {
 			t.Errorf("New(%q) gave a tokenizer", name)
 		}
 	}
@@ -171,7 +171,7 @@ func byRules(name, s string) []string {
 func TestSplitEqualsRegularExpressions(t *testing.T) {
 	used := map[string]*Tokenizer{}
 	for _, name := range Names() {
-		used[name] = New(name)
+		used[name] = New(name, false)
 	}
 	// Marks and digits in every order, with texts of all kinds.
 	marks := rapid.StringOf(rapid.SampledFrom([]rune(".,-'&;/ 12ab«»€中\u3000\n")))

@@ -72,6 +72,7 @@ func ReadSegments(array []byte, most int) ([]*refract.Segment, error) {
 		if first, again := ids[s.ID]; again {
 			return nil, fmt.Errorf("segments %d and %d both have the id %s; ids must be unique", first, len(out)+1, text.Quote(s.ID))
 		}
+		new(agreement).keepSeveral(s.Judgements)
 		out = append(out, s)
 		ids[s.ID] = len(out)
 	}

@@ -36,10 +36,13 @@ func average(j *refract.Judgement) {
 	}
 }
 
-// keepSeveral numbers raters without a name, averages what one says twice, and leaves a judgement
-// the ratings of several raters only.
-func keepSeveral(j *refract.Judgement) {
+// nameRaters numbers raters without a name, and averages what one says twice. A rater who is alone
+// and has no name is left out.
+func nameRaters(j *refract.Judgement) {
 	said := j.Ratings
+	if len(said) == 1 && said[0].Rater == "" {
+		said = nil
+	}
 	j.Ratings = nil
 	for k, r := range said {
 		r.Rater = cmp.Or(r.Rater, strconv.Itoa(k+1))
@@ -57,8 +60,38 @@ func keepSeveral(j *refract.Judgement) {
 		}
 		j.Ratings = append(j.Ratings, refract.Rating{Rater: r.Rater, Score: r.Score})
 	}
-	if len(j.Ratings) < 2 {
-		j.Ratings = nil
+}
+
+// agreement counts the raters of a dataset, until an output has the ratings of two.
+type agreement struct {
+	raters  []string
+	several bool
+}
+
+// keepSeveral leaves judgements the ratings of several raters only.
+func (a *agreement) keepSeveral(all []refract.Judgement) {
+	for i := range all {
+		j := &all[i]
+		if a.several = a.several || len(j.Ratings) > 1; len(j.Ratings) == 1 {
+			if !a.several && len(a.raters) <= mostRaters && !slices.Contains(a.raters, j.Ratings[0].Rater) {
+				a.raters = append(a.raters, j.Ratings[0].Rater)
+			}
+			j.Ratings = nil
+		}
+	}
+}
+
+// mostRaters is how many raters are told apart.
+const mostRaters = 100
+
+// report warns where raters have no output in common.
+func (a *agreement) report(file string, warn func(Warning)) {
+	if n := len(a.raters); n > 1 && !a.several {
+		many := english.Count(n, "rater")
+		if n > mostRaters {
+			many = fmt.Sprintf("more than %d raters", mostRaters)
+		}
+		warn(Warning{refract.Position{File: file}, many + ", and none has rated an output of another: how far they agree is not known"})
 	}
 }
 
@@ -117,7 +150,7 @@ func (all ratings) join(to *[]refract.Judgement) {
 		if !j.Valid {
 			average(j)
 		}
-		keepSeveral(j)
+		nameRaters(j)
 	}
 }
 
@@ -169,12 +202,15 @@ func readRatings(f NamedFile, warn func(Warning)) (*ratingsFile, error) {
 		}
 		return nil
 	})
+	var raters agreement
 	for _, row := range all.rows {
 		for i := range row {
 			average(&row[i])
-			keepSeveral(&row[i])
+			nameRaters(&row[i])
 		}
+		raters.keepSeveral(row)
 	}
+	raters.report(f.Path, warn)
 	if err == nil && all.n == 0 {
 		err = failFile(f.Path, "there is no score; want rows with id, system and score")
 	}

@@ -133,7 +133,7 @@ func (s *marotSegment) segment(people, references []string) *refract.Segment {
 			j.Ratings = append(j.Ratings, refract.Rating{Rater: r.rater, Score: r.score()})
 		}
 		j.Score = numeric.Mean(scores)
-		keepSeveral(&j)
+		nameRaters(&j)
 		out.Judgements = append(out.Judgements, j)
 	}
 	return out

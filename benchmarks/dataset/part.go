@@ -97,7 +97,7 @@ func (d *set) cutFile(ctx context.Context, i, n int) (part refract.Dataset, of E
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err == nil && info.Size() == 0 {
+	if err == nil && !hasSegments(f) {
 		err = ErrEmpty
 	}
 	if err != nil {
@@ -139,6 +139,19 @@ func (d *set) cutFile(ctx context.Context, i, n int) (part refract.Dataset, of E
 		}
 		return nil
 	}}, of, nil
+}
+
+// hasSegments reports whether a file has a line that is neither blank nor about a part.
+func hasSegments(f io.Reader) bool {
+	for r := bufio.NewReaderSize(f, lineBuffer); ; {
+		b, err := r.ReadSlice('\n')
+		if !blank(bytes.TrimSuffix(b, []byte{'\n'})) && !bytes.HasPrefix(b, []byte(PartHead)) {
+			return true
+		}
+		if err != nil && err != bufio.ErrBufferFull {
+			return false
+		}
+	}
 }
 
 // lineFrom returns where the first line that is not blank begins, from a place in a file: so a

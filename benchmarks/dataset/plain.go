@@ -73,7 +73,7 @@ func isHeader(line string) bool {
 		if !columnTitle.MatchString(f) {
 			return false
 		}
-		if optionOf(f) != "" {
+		if o, _ := optionOf(f); o != "" {
 			usual++
 		}
 	}
@@ -118,7 +118,7 @@ func (in *input) notText(kind string, begin []byte) error {
 	if in.role == outputs {
 		column := "COLUMN"
 		for _, c := range columns {
-			if o := optionOf(c); o == "output" || o == "" && column == "COLUMN" {
+			if o, _ := optionOf(c); o == "output" || o == "" && column == "COLUMN" {
 				column = c
 			}
 		}

@@ -140,6 +140,7 @@ const rowUnit = "row"
 func checked(name, unit string, o Options, read reading) reading {
 	return func(ctx context.Context, each func(*refract.Segment) error) error {
 		var c coverage
+		var raters agreement
 		ids := text.NewSeen()
 		err := read(ctx, func(s *refract.Segment) error {
 			if unit != "" {
@@ -152,6 +153,7 @@ func checked(name, unit string, o Options, read reading) reading {
 				}
 			}
 			s.Judgements = o.judgementsOf(s.Judgements)
+			raters.keepSeveral(s.Judgements)
 			c.add(s)
 			return each(s)
 		})
@@ -160,6 +162,7 @@ func checked(name, unit string, o Options, read reading) reading {
 		}
 		if err == nil {
 			c.report(name, unit, o.Warn)
+			raters.report(name, o.Warn)
 		}
 		return err
 	}

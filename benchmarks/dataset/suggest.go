@@ -26,28 +26,35 @@ var columnWords = []struct {
 // noWord matches what does not distinguish names of columns.
 var noWord = regexp.MustCompile(`[\d\s_.:,"-]+`)
 
-// optionOf returns the option of a table that a column has by its name, or "".
-func optionOf(column string) string {
+// optionOf returns the option of a table that a column has by its name, or "", and how usual the
+// name is for it: 0 for the most usual one.
+func optionOf(column string) (option string, rank int) {
 	word := strings.ToLower(column)
 	if i := strings.LastIndexByte(word, '.'); i > 0 && strings.Trim(word[i:], ".0123456789") != "" { // in a structure
 		word = word[i:]
 	}
 	word = noWord.ReplaceAllString(word, "")
 	for _, c := range columnWords {
-		if slices.Contains(c.words, word) {
-			return c.option
+		if i := slices.Index(c.words, word); i >= 0 {
+			return c.option, i
 		}
 	}
-	return ""
+	return "", 0
 }
 
 // suggestTable returns a spec for a table, as far as the names of its columns tell what
 // they are; COLUMN stands for the rest.
 func suggestTable(path string, columns []string) string {
-	found := map[string][]string{}
+	found := map[string][]string{} // several of references only
 	for _, column := range columns {
-		if o := optionOf(column); o != "" && (len(found[o]) == 0 || o == "reference") {
+		switch o, rank := optionOf(column); {
+		case o == "":
+		case o == "reference" || len(found[o]) == 0:
 			found[o] = append(found[o], column)
+		default:
+			if _, before := optionOf(found[o][0]); rank < before {
+				found[o][0] = column
+			}
 		}
 	}
 	spec := "table:" + path

@@ -201,7 +201,7 @@ func (t *tableSpec) segments(warn func(Warning), each func(*refract.Segment) err
 			r.segment.ID = strconv.Itoa(n)
 		}
 		for i := range r.segment.Judgements {
-			keepSeveral(&r.segment.Judgements[i])
+			nameRaters(&r.segment.Judgements[i])
 		}
 		return each(r.segment)
 	})
@@ -330,7 +330,7 @@ func (t *tableSpec) groups(warn func(Warning)) ([]*refract.Segment, error) {
 			if values := g.scores[[2]string{j.Name, j.System}]; len(values) > 0 {
 				j.Score, j.Valid = numeric.Mean(values), true
 			}
-			keepSeveral(j)
+			nameRaters(j)
 		}
 	}
 	return all, err

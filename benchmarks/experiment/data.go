@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,8 +145,8 @@ func judge(segments []*refract.Segment, d Dataset) (judgements, error) {
 			out.systems = append(out.systems, name)
 		}
 	}
-	if len(out.systems) < 2 {
-		return out, fmt.Errorf("a comparison needs two systems or more with %s scores; there is %s", out.human, cmp.Or(strings.Join(out.systems, ""), "none"))
+	if len(out.systems) == 0 {
+		return out, fmt.Errorf("no system that is compared has %s scores", out.human)
 	}
 	out.gold = correlate.NewPairs(len(segments), len(out.systems))
 	out.ratings = make([][]refract.Rating, len(out.gold.Gold))

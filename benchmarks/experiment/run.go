@@ -244,6 +244,9 @@ func (r *run) bootstrap(d *data) (err error) {
 			r.note("%s: the test exchanges whole %ss, and %d of them give no p below %.2g", d.Name, d.drawn, n, least)
 		}
 	}
+	if len(d.systems) == 1 {
+		r.note("%s: only one system, %q, has %s scores: a statistic that compares systems has no value", d.Name, d.systems[0], d.human)
+	}
 	const few = 10
 	if n < few && r.p.Bootstrap.Resamples > 0 {
 		r.note("%s: intervals from %s are rough: with fewer than %d they cover less than they say", d.Name, english.Count(n, d.drawn), few)

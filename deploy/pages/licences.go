@@ -17,7 +17,7 @@ var licence = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)`)
 // licences returns the licence texts of Go and of the modules that the programs link, on any of the
 // systems. A module without a licence is an error, and so is a GNU licence.
 func licences() ([]byte, error) {
-	root, err := list("env", "", "GOROOT")
+	root, err := list("env", "linux", "GOROOT")
 	if err != nil {
 		return nil, err
 	}
@@ -62,14 +62,11 @@ func licences() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// list runs a go command for a system, "" for this one.
+// list runs a go command for a system.
 func list(command, system string, args ...string) (string, error) {
 	cmd := exec.Command("go", append([]string{command}, args...)...)
 	cmd.Stderr = os.Stderr
-	cmd.Env = os.Environ()
-	if system != "" {
-		cmd.Env = append(cmd.Env, "GOOS="+system, "CGO_ENABLED=0")
-	}
+	cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
 	out, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("go %s: %w", command, err)

@@ -206,33 +206,17 @@ func Open(path string) (file *os.File, decided *Decisions, torn bool, err error)
 	if file, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666); err != nil {
 		return nil, nil, false, files.CannotCreate(path, path, err)
 	}
-	whole, size, err := wholeLines(file)
+	content, err := io.ReadAll(file)
+	whole := bytes.LastIndexByte(content, '\n') + 1
 	if err == nil {
-		decided, err = read(path, io.NewSectionReader(file, 0, whole))
+		decided, err = read(path, bytes.NewReader(content[:whole]))
 	}
-	if torn = whole < size; err == nil && torn {
-		err = file.Truncate(whole)
+	if torn = whole < len(content); err == nil && torn {
+		err = file.Truncate(int64(whole))
 	}
 	if err != nil {
 		file.Close() // of an error that is returned
 		return nil, nil, false, err
 	}
 	return file, decided, torn, nil
-}
-
-// wholeLines returns how many bytes of a file are lines with an end, and its size.
-func wholeLines(file *os.File) (whole, size int64, err error) {
-	buf := make([]byte, 64<<10)
-	for err == nil {
-		var n int
-		n, err = file.ReadAt(buf, size)
-		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
-			whole = size + int64(i) + 1
-		}
-		size += int64(n)
-	}
-	if err == io.EOF {
-		err = nil
-	}
-	return whole, size, err
 }

@@ -67,30 +67,27 @@ func Pick(ctx context.Context, ds refract.Dataset, w Wanted, decided *Decisions)
 		if err != nil {
 			return nil, err
 		}
-		for i := range s.Variants {
-			v := new(s.Variants[i])
-			key := Key(s, v)
-			v.Alarms = alarm.Of(w.Language, s, v)
-			if v.Audit != "" {
-				audited.offer(s, v, key, chance(w.Seed, key))
-			} else if v.Text.Valid {
-				drawn.offer(s, v, key, chance(w.Seed, key))
+		for i, v := range slices.Concat(s.Variants, s.Rejected) {
+			key := Key(s, &v)
+			rank, accepted := chance(w.Seed, key), i < len(s.Variants)
+			if accepted {
+				v.Alarms = alarm.Of(w.Language, s, &v)
+			}
+			switch {
+			case v.Audit != "": // accepted when it was drawn
+				audited.offer(s, &v, key, rank)
+			case !accepted:
+				pattern := diversify.Pattern(&v)
+				if patterns[pattern] == nil {
+					patterns[pattern] = &least{n: w.Rejected}
+				}
+				patterns[pattern].offer(s, &v, key, rank)
+			case v.Text.Valid:
+				drawn.offer(s, &v, key, rank)
 				if len(v.Alarms) > 0 {
-					alarmed.offer(s, v, key, chance(w.Seed, key)-float64(len(v.Alarms)))
+					alarmed.offer(s, &v, key, rank-float64(len(v.Alarms)))
 				}
 			}
-		}
-		for i := range s.Rejected {
-			v := &s.Rejected[i]
-			key, pattern := Key(s, v), diversify.Pattern(v)
-			if v.Audit != "" { // accepted when it was drawn
-				audited.offer(s, v, key, chance(w.Seed, key))
-				continue
-			}
-			if patterns[pattern] == nil {
-				patterns[pattern] = &least{n: w.Rejected}
-			}
-			patterns[pattern].offer(s, v, key, chance(w.Seed, key))
 		}
 	}
 	var out []Item

@@ -38,11 +38,8 @@ func TestBuildingServedPrompts(t *testing.T) {
 				at := func(name string) string { return filepath.Join(dir, c.metric+"-"+endpoint+"-"+name) }
 				refract := func(args ...string) {
 					t.Helper()
-					var out, errs bytes.Buffer
-					e := &env{stdout: &out, stderr: &errs, getenv: func(string) string { return "" }}
-					if code := e.run(t.Context(), args); code != exitDone {
-						t.Fatalf("%v: exit code %d: %s", args, code, errs.String())
-					}
+					code, _, errs := askHere(t, args...)
+					require.Equal(t, exitDone, code, "%v: %s", args, errs)
 				}
 				asking := []string{"--base-url", url, "--cache", at("cache.sqlite")}
 				refract(slices.Concat([]string{"build", filepath.Join(dir, c.plan), "--model", "teacher", "-o", at("data")}, asking)...)

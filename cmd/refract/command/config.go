@@ -24,18 +24,17 @@ import (
 // send a key to a server of its author's choice.
 const configName = "refract.yaml"
 
-// configKeys are the flags of all commands that a configuration file or the environment
-// may set, by name.
-func configKeys(root *cobra.Command) map[string]*pflag.Flag {
+// configKeys are the flags of commands that a configuration file or the environment may
+// set, by name.
+func configKeys(cmds ...*cobra.Command) map[string]*pflag.Flag {
 	keys := map[string]*pflag.Flag{}
-	for _, cmd := range root.Commands() {
-		maps.Copy(keys, configKeys(cmd))
+	for _, cmd := range cmds {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Annotations[configNote] != nil {
+				keys[f.Name] = f
+			}
+		})
 	}
-	root.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Annotations[configNote] != nil {
-			keys[f.Name] = f
-		}
-	})
 	return keys
 }
 
@@ -49,16 +48,11 @@ func environmentName(key string) string {
 // configure sets the flags of a command that are not on the command line by the
 // environment, or else by the configuration file.
 func (e *env) configure(cmd *cobra.Command) error {
-	var open []*pflag.Flag
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Annotations[configNote] != nil {
-			open = append(open, f)
-		}
-	})
+	open := configKeys(cmd)
 	if len(open) == 0 && e.configPath == "" {
 		return nil
 	}
-	keys := configKeys(cmd.Root())
+	keys := configKeys(cmd.Root().Commands()...)
 	e.checkEnvironment(slices.Sorted(maps.Keys(keys)))
 	path := cmp.Or(e.configPath, configName)
 	file, stated, err := readConfig(path, keys)
@@ -66,7 +60,8 @@ func (e *env) configure(cmd *cobra.Command) error {
 		return usagef("%w", err)
 	}
 	var used []string
-	for _, f := range open {
+	for _, key := range slices.Sorted(maps.Keys(open)) {
+		f := open[key]
 		if f.Changed {
 			continue
 		}

@@ -38,7 +38,7 @@ func TestReadConfig(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "some.yaml")
 	read := func(text string) (map[string][]string, error) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		_, values, err := readConfig(path, configKeys(testRoot(io.Discard)))
+		_, values, err := readConfig(path, configKeys(testRoot(io.Discard).Commands()...))
 		return values, err
 	}
 	values, err := read("base-url: [http://a/v1, http://b/v1]\nmax-cost: 0.5\ntimeout: 2m\ncache: c.sqlite\nprices:\n  m: {input: 1, output: 2}\n")

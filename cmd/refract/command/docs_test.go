@@ -194,11 +194,7 @@ func rewriter() (func(r *llmtest.Request) string, error) {
 // dataFolder is $REFRACT_DATA, or shared/data next to the repository.
 func dataFolder(t *testing.T) string {
 	t.Helper()
-	dir := os.Getenv("REFRACT_DATA")
-	if dir == "" {
-		dir = filepath.Join(repository, "..", "shared", "data")
-	}
-	dir, err := filepath.Abs(dir)
+	dir, err := filepath.Abs(dataDirectory())
 	require.NoError(t, err)
 	return dir
 }

@@ -53,38 +53,36 @@ func usagef(format string, args ...any) error {
 
 // isUsage reports whether the command line is at fault.
 func isUsage(err error) bool {
-	var usage *usageError
-	var metric *metrics.SpecError
-	var agg *aggregate.SpecError
-	var ds *dataset.SpecError
-	var plan *experiment.PlanError
-	return errors.As(err, &usage) || errors.As(err, &plan) || errors.As(err, &metric) || errors.As(err, &agg) || errors.As(err, &ds)
+	return is[*usageError](err) || is[*experiment.PlanError](err) || is[*metrics.SpecError](err) || is[*aggregate.SpecError](err) || is[*dataset.SpecError](err)
+}
+
+// is reports whether an error is of a type, or wraps one that is.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // hint names the flag or command that helps; the packages below do not know them.
 func (e *env) hint(err error) string {
-	var none *refract.NoReferencesError
-	var metric *metrics.SpecError
-	var refused *llm.Error
-	var cost *ask.CostError
+	metric, wrongMetric := errors.AsType[*metrics.SpecError](err)
+	refused, _ := errors.AsType[*llm.Error](err)
+	cost, tooDear := errors.AsType[*ask.CostError](err)
 	switch {
-	case errors.As(err, &metric) && slices.ContainsFunc(strings.Split(metric.Spec, ",")[1:], e.isMetric):
+	case wrongMetric && slices.ContainsFunc(strings.Split(metric.Spec, ",")[1:], e.isMetric):
 		return "give -m once for each metric: -m " + strings.ReplaceAll(redact.Text(metric.Spec), ",", " -m ")
 	case errors.Is(err, errNoPart):
 		return "parts are what 'score' and 'expand' write with --shard I/N, and 'score --per statistics'"
-	case errors.As(err, &metric) && e.hasOptionsAfterComma(metric.Spec):
+	case wrongMetric && e.hasOptionsAfterComma(metric.Spec):
 		return "options follow a colon: -m " + strings.Replace(redact.Text(metric.Spec), ",", ":", 1)
-	case errors.As(err, &none):
+	case is[*refract.NoReferencesError](err):
 		return "--missing exclude continues, and leaves the scores of such segments missing"
 	case errors.Is(err, experiment.ErrNoJudgements):
 		return `--human NAME=FILE takes them from a table with id, system and score; a table: has them in human:NAME=COLUMN, and JSON Lines in "human": {"NAME": {"SYSTEM": 0.5}} of a segment; without judgements, 'refract systems' tests which outputs score better, and 'refract help aggregators' says which setting agrees with people elsewhere; mtme:DIR/wmt22/zh-en is judged data of WMT (docs/reference/formats.md)`
 	case errors.Is(err, dataset.ErrNoSystems):
 		return "name outputs with --hyp NAME=FILE, or give the segments \"hypotheses\""
-	case errors.As(err, &refused) && refused.Refuses == llm.ParamTopP:
-		return "--top-p none does not send it"
-	case errors.As(err, &refused) && refused.Refuses == llm.ParamTemperature:
-		return "--temperature none does not send it"
-	case errors.As(err, &cost) && cost.Next > cost.Limit:
+	case refused != nil && (refused.Refuses == llm.ParamTopP || refused.Refuses == llm.ParamTemperature):
+		return "--" + strings.ReplaceAll(refused.Refuses, "_", "-") + " none does not send it"
+	case tooDear && cost.Next > cost.Limit:
 		return "raise --max-cost"
 	case errors.Is(err, ask.ErrSpent):
 		return "raise the limit, or run the same command again: the answers so far are stored"

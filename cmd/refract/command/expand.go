@@ -1,7 +1,9 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,11 +16,11 @@ import (
 
 // expandFlags are the flags of refract expand.
 type expandFlags struct {
-	input
-	output
-	callFlags
-	checkFlags
-	shardFlag
+	data  input
+	out   output
+	calls callFlags
+	check checkFlags
+	shard shardFlag
 
 	target  string // the language of the references, where it is known
 	prompts string // their names
@@ -41,9 +43,8 @@ const (
 	expandEnlarge = 1
 )
 
-func (e *env) expandCommand() *cobra.Command { return (&expandFlags{}).command(e) }
-
-func (ef *expandFlags) command(e *env) *cobra.Command {
+func (e *env) expandCommand() *cobra.Command {
+	ef := &expandFlags{}
 	cmd := &cobra.Command{
 		Use:   "expand [DATASET]",
 		Short: "Expand references with a language model",
@@ -60,9 +61,9 @@ The exit code is 1 where --complete N was not reached or no answer has a text.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return ef.run(cmd.Context(), e, args) },
 	}
 	c := &ef.config
-	ef.input.register(cmd)
-	ef.output.registerFormat(cmd, "of --dry-run: ", "")
-	ef.output.registerLines(cmd)
+	ef.data.register(cmd)
+	ef.out.registerFormat(cmd, "of --dry-run: ", "")
+	ef.out.registerLines(cmd)
 	f := cmd.Flags()
 	f.StringVar(&c.Model, "model", "", "`MODEL` to ask (required)")
 	f.StringVar(&c.Revision, "revision", "", "revision of the model's weights, recorded with every answer")
@@ -89,11 +90,11 @@ The exit code is 1 where --complete N was not reached or no answer has a text.`,
 	atLeast(cmd, 1, "samples", "max-tokens")
 	atLeast(cmd, 0, "resample", "complete")
 	grouped(cmd, taskFlags, "prompts", "complete", "judge")
-	ef.callFlags.register(cmd, "answer")
-	ef.callFlags.registerDryRun(cmd, "make no call")
+	ef.calls.register(cmd, "answer")
+	ef.calls.registerDryRun(cmd, "make no call")
 	grouped(cmd, budgetFlags, "prices", "max-cost")
-	ef.checkFlags.register(cmd)
-	ef.shardFlag.register(cmd)
+	ef.check.register(cmd)
+	ef.shard.register(cmd)
 	return cmd
 }
 
@@ -104,13 +105,13 @@ func (ef *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err er
 	switch {
 	case cfg.Model == "":
 		return cfg, usagef("--model is missing: name the model to ask")
-	case ef.offline && ef.batch:
+	case ef.calls.offline && ef.batch:
 		return cfg, usagef("--offline makes no call, but --batch does: leave one out")
-	case ef.formatGiven && !ef.dryRun:
+	case ef.out.formatGiven && !ef.calls.dryRun:
 		return cfg, usagef("--format is for --dry-run; the dataset is always JSON Lines")
 	case ef.batch && cfg.Endpoint == llm.Messages:
 		return cfg, usagef("--batch speaks OpenAI's Batch API, which --endpoint messages has not: leave one out")
-	case ef.batch && len(ef.baseURLs) > 1:
+	case ef.batch && len(ef.calls.baseURLs) > 1:
 		return cfg, usagef("--batch sends all calls to one server: name one --base-url")
 	}
 	cfg.LeftOut = e.leftOut
@@ -135,11 +136,11 @@ func (ef *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err er
 	if err := redact.CheckStored(map[string]any{"model": cfg.Model, "revision": cfg.Revision, "judge": ef.judge}); err != nil {
 		return cfg, usagef("%w", err)
 	}
-	_, ef.target = ef.languages(args)
+	_, ef.target = ef.check.languages(args)
 	if cfg.Prompts, err = ef.readPrompts(); err != nil {
 		return cfg, err
 	}
-	if cfg.Check, err = ef.checker(e, args, cfg.Prompts); err != nil {
+	if cfg.Check, err = ef.check.checker(e, args, cfg.Prompts); err != nil {
 		return cfg, err
 	}
 	if ef.judge != "" {
@@ -150,7 +151,7 @@ func (ef *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err er
 		cfg.Plant = ef.plant
 	}
 	cfg.Enlarge, cfg.Form = expandEnlarge, diversify.Form(ef.form)
-	cfg.Concurrency, cfg.Tolerate = ef.atOnce(e), ef.tolerate
+	cfg.Concurrency, cfg.Tolerate = ef.calls.atOnce(e), ef.calls.tolerate
 	return cfg, nil
 }
 
@@ -202,8 +203,5 @@ func (ef *expandFlags) readPrompts() ([]diversify.Prompt, error) {
 
 // models are all models that are asked.
 func (ef *expandFlags) models() []string {
-	if ef.judge == "" || ef.judge == ef.config.Model {
-		return []string{ef.config.Model}
-	}
-	return []string{ef.config.Model, ef.judge}
+	return slices.Compact([]string{ef.config.Model, cmp.Or(ef.judge, ef.config.Model)})
 }

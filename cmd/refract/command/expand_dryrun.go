@@ -35,7 +35,7 @@ func (r *expandRun) foresee(ctx context.Context) error {
 	t.Add("references", strconv.Itoa(o.References), "")
 	t.Add("references without a text", strconv.Itoa(o.Textless), "not expanded")
 	t.Add("answers", strconv.Itoa(all), "known to be asked for")
-	t.Add("stored answers", strconv.Itoa(o.Stored), r.storedIn())
+	t.Add("stored answers", strconv.Itoa(o.Stored), r.calls.storedIn())
 	t.Add("calls", strconv.Itoa(o.Needed), "before any answer is rejected")
 	if r.judge != "" {
 		t.Add("calls to the judge", strconv.Itoa(o.JudgeCalls), "of these, without second ones")
@@ -43,7 +43,7 @@ func (r *expandRun) foresee(ctx context.Context) error {
 	t.Add("prompt tokens", strconv.Itoa(o.PromptTokens), estimate)
 	t.Add("completion tokens", strconv.Itoa(o.CompletionTokens), estimate)
 	t.Add("cost", cost, "estimated, before any answer is rejected, in the currency of --prices")
-	out := r.onScreen() // -o names the dataset
+	out := r.out.onScreen() // -o names the dataset
 	err = out.show(r.e, t)
 	if err == nil && r.prices == nil {
 		r.e.note("the cost is unknown: give the price of the model with --prices")

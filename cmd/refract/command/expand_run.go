@@ -36,46 +36,46 @@ func (ef *expandFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	r := &expandRun{expandFlags: ef, e: e, cfg: cfg}
-	if r.prices, err = ef.readPrices(ef.models()...); err != nil {
+	if r.prices, err = ef.calls.readPrices(ef.models()...); err != nil {
 		return err
 	}
 	if ef.batch {
 		r.prices = r.prices.Batched()
 	}
-	r.spend = ask.NewBudget(ef.limits(), r.prices)
-	if ef.calling() {
-		if r.client, err = ef.client(e, cfg.Endpoint, ""); err != nil {
+	r.spend = ask.NewBudget(ef.calls.limits(), r.prices)
+	if ef.calls.calling() {
+		if r.client, err = ef.calls.client(e, cfg.Endpoint, ""); err != nil {
 			return err
 		}
 	}
-	whole, err := ef.dataset(e, args, true)
+	whole, err := ef.data.dataset(e, args, true)
 	if err != nil {
 		return err
 	}
-	if r.ds, err = ef.cut(ctx, e, args, whole, "batch"); err != nil {
+	if r.ds, err = ef.shard.cut(ctx, e, args, whole, "batch"); err != nil {
 		return err
 	}
 	r.cfg.Segments, _ = dataset.Len(r.ds)
-	store, err := ef.openStore(ctx, e, ef.dryRun)
+	store, err := ef.calls.openStore(ctx, e, ef.calls.dryRun)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	r.cfg.Store = store
-	if err := ef.learn(ctx, e, args, whole, cfg.Prompts); err != nil {
+	if err := ef.check.learn(ctx, e, args, whole, cfg.Prompts); err != nil {
 		return err
 	}
-	if ef.dryRun {
+	if ef.calls.dryRun {
 		return r.foresee(ctx)
 	}
-	out, done, err := ef.create(ctx, e, ef.path)
+	out, done, err := ef.shard.create(ctx, e, ef.out.path)
 	if done || err != nil {
 		return err
 	}
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
-	if err = r.expand(ctx, out); emptyPart(err, args, ef.path) {
+	if err = r.expand(ctx, out); emptyPart(err, args, ef.out.path) {
 		e.note("standard input has no segment: nothing is written")
 		return nil
 	}
@@ -96,7 +96,7 @@ func (r *expandRun) connect(ctx context.Context) (err error) {
 
 // expand runs the expansion, writes the segments, and reports the result.
 func (r *expandRun) expand(ctx context.Context, out io.Writer) error {
-	watch := &watcher{spend: r.spend, p: r.watch(r.e.progress("expand", "variants")), segments: r.cfg.Segments}
+	watch := &watcher{spend: r.spend, p: r.calls.watch(r.e.progress("expand", "variants")), segments: r.cfg.Segments}
 	var asText sync.Once // the judge's model may report it again
 	noJSON := false
 	r.cfg.Observe, r.cfg.FormFound = watch.observe, func(why error) {
@@ -118,7 +118,7 @@ func (r *expandRun) expand(ctx context.Context, out io.Writer) error {
 	enc := dataset.NewEncoder(out)
 	found.Summary, err = exp.Expand(ctx, r.ds, func(s *refract.Segment) error {
 		s.Language = cmp.Or(r.target, s.Language)
-		r.part.segment(s.ID)
+		r.shard.part.segment(s.ID)
 		err := enc.Encode(s)
 		if err == nil {
 			found.add(s)
@@ -136,7 +136,7 @@ func (r *expandRun) expand(ctx context.Context, out io.Writer) error {
 		err = fmt.Errorf("%w; --form text asks for plain text, without a schema", err)
 	}
 	if err == nil {
-		err = r.end(r.e)
+		err = r.shard.end(r.e)
 	}
 	return r.conclude(ctx, watch, found, err)
 }
@@ -144,11 +144,11 @@ func (r *expandRun) expand(ctx context.Context, out io.Writer) error {
 // unwritten is why nothing is written although the run went through; nil if it is written.
 func (r *expandRun) unwritten(found *findings) error {
 	switch {
-	case found.Segments > 0 && found.References == 0 && r.part == nil:
+	case found.Segments > 0 && found.References == 0 && r.shard.part == nil:
 		return fmt.Errorf("no reference of %s has a text to expand, so nothing is written: look at the references", english.Thousands(found.Segments, "segment"))
 	case found.Unanswered > 0 && found.Calls+found.Cached == 0:
 		return fmt.Errorf("every request was refused (%s), so nothing is written; the first: %w", english.Thousands(found.Unanswered, "request"), found.Refused)
-	case found.Unanswered > 0 && r.part != nil: // a part is complete or does not exist
+	case found.Unanswered > 0 && r.shard.part != nil: // a part is complete or does not exist
 		return fmt.Errorf("%s got no answer, so the part is not written; run the same command again", english.Thousands(found.Unanswered, "request"))
 	}
 	return nil
@@ -161,7 +161,7 @@ func (r *expandRun) conclude(ctx context.Context, watch *watcher, found *finding
 		found.noteAll(r.e, r.cfg.Check != nil)
 		lacking = r.lacking(found)
 		// What other shards or a later run may still find is not a failure.
-		if short, _ := found.yields.Below(r.cfg.Complete); lacking != nil && (err != nil || r.part != nil && short == 0 || found.Unanswered > 0) {
+		if short, _ := found.yields.Below(r.cfg.Complete); lacking != nil && (err != nil || r.shard.part != nil && short == 0 || found.Unanswered > 0) {
 			r.e.warn("%v", lacking)
 			lacking = nil
 		}
@@ -172,16 +172,16 @@ func (r *expandRun) conclude(ctx context.Context, watch *watcher, found *finding
 			r.e.note("of %s that were wanted, %d have an answer, %d failed, and %d are left", english.Thousands(watch.wanted, "variant"), answers, now.Failed, left)
 		}
 	}
-	r.ended(ctx, r.e, r.spend.Spent(), found.Calls, err)
+	r.calls.ended(ctx, r.e, r.spend.Spent(), found.Calls, err)
 	if err == nil {
 		found.noteCoverage(r.e, r.cfg.Check != nil, r.cfg.Complete)
 	}
 	if err == nil && found.Unanswered > 0 {
 		return fmt.Errorf("%s got no answer; %s names them with the verdict %q and the reason; run the same command again",
-			english.Thousands(found.Unanswered, "request"), cmp.Or(r.path, "the output"), diversify.Failed)
+			english.Thousands(found.Unanswered, "request"), cmp.Or(r.out.path, "the output"), diversify.Failed)
 	}
-	if r.part == nil {
-		r.e.suggestNext(r.path, "check", "jsonl:"+r.path)
+	if r.shard.part == nil {
+		r.e.suggestNext(r.out.path, "check", "jsonl:"+r.out.path)
 	}
 	return cmp.Or(err, lacking)
 }
@@ -189,7 +189,7 @@ func (r *expandRun) conclude(ctx context.Context, watch *watcher, found *finding
 // lacking is the error that segments have too few variants, or that no answer has a
 // text.
 func (r *expandRun) lacking(found *findings) error {
-	done := cmp.Or(r.file, r.path, "the output") + " is written"
+	done := cmp.Or(r.shard.file, r.out.path, "the output") + " is written"
 	most := slices.Max(append(found.yields.Numbers(), 0))
 	switch short, named := found.yields.Below(r.cfg.Complete); {
 	case short > 0:

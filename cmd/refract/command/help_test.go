@@ -130,22 +130,7 @@ func TestHelpExamplesRun(t *testing.T) {
 	}
 }
 
-// An example is a command line that the program takes: its command, flags and
-// number of arguments exist.
-func TestExamples(t *testing.T) {
-	for _, cmd := range commands(testRoot(io.Discard)) {
-		for line := range strings.Lines(cmd.Example) {
-			line, ok := strings.CutPrefix(strings.TrimSpace(line), "refract ")
-			if !ok {
-				continue
-			}
-			t.Run(line, func(t *testing.T) {
-				checkCommandLine(t, strings.Fields(line))
-			})
-		}
-	}
-}
-
+// checkCommandLine wants that the command, the flags and the number of arguments exist.
 func checkCommandLine(t *testing.T, args []string) {
 	t.Helper()
 	if shell := slices.IndexFunc(args, func(w string) bool { return w == "<" || w == ">" || w == "|" }); shell >= 0 {

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bufio"
-	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"io"
@@ -34,16 +33,13 @@ func dataFile(t *testing.T, path ...string) string {
 // parseFile runs refract parse and returns its rows and its standard error.
 func parseFile(t *testing.T, args ...string) ([]audit.Row, string) {
 	t.Helper()
-	var out, errs bytes.Buffer
-	e := &env{stdout: &out, stderr: &errs, getenv: func(string) string { return "" }}
-	if code := e.run(t.Context(), append([]string{"parse"}, args...)); code != exitDone {
-		t.Fatalf("exit code %d: %s", code, errs.String())
-	}
+	code, out, errs := askHere(t, append([]string{"parse"}, args...)...)
+	require.Equal(t, exitDone, code, errs)
 	var rows []audit.Row
-	for d := json.NewDecoder(&out); ; {
+	for d := json.NewDecoder(strings.NewReader(out)); ; {
 		var r audit.Row
 		if err := d.Decode(&r); err == io.EOF {
-			return rows, errs.String()
+			return rows, errs
 		} else if err != nil {
 			t.Fatal(err)
 		}

@@ -34,26 +34,20 @@ const sampleModel = "recorded"
 //go:embed sample
 var sampleFiles embed.FS
 
+var (
+	//go:embed sample/answers.jsonl
+	sampleAnswers []byte
+	//go:embed sample/sample.jsonl
+	sampleSegments []byte
+)
+
 // expandSample expands the sample from its recorded answers.
 func expandSample(ctx context.Context) ([]*refract.Segment, diversify.Summary, error) {
-	answers, err := sampleFiles.ReadFile("sample/answers.jsonl")
-	if err != nil {
-		return nil, diversify.Summary{}, err
-	}
-	sample, err := sampleFiles.ReadFile("sample/sample.jsonl")
-	if err != nil {
-		return nil, diversify.Summary{}, err
-	}
 	store := cache.NewMemory()
-	if _, err := cache.Import(ctx, bytes.NewReader(answers), store); err != nil {
-		return nil, diversify.Summary{}, err
-	}
-	ds, err := dataset.Open("jsonl:-", dataset.Options{Stdin: bytes.NewReader(sample)})
-	if err != nil {
-		return nil, diversify.Summary{}, err
-	}
-	checks, err := check.New(check.Config{})
-	if err != nil {
+	_, err := cache.Import(ctx, bytes.NewReader(sampleAnswers), store)
+	ds, unread := dataset.Open("jsonl:-", dataset.Options{Stdin: bytes.NewReader(sampleSegments)})
+	checks, wrong := check.New(check.Config{})
+	if err := errors.Join(err, unread, wrong); err != nil {
 		return nil, diversify.Summary{}, err
 	}
 	x, err := diversify.New(diversify.Config{
@@ -93,19 +87,19 @@ func saveSample(dir string) error {
 }
 
 func writeNew(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if errors.Is(err, fs.ErrExist) {
-		if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, data) {
-			return nil
-		}
+	switch there, err := os.ReadFile(path); {
+	case err == nil && bytes.Equal(there, data):
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s is there already; move it away, or choose another folder", path)
 	}
+	out, err := files.Create(path) // so that an incomplete file is not taken for the sample
 	if err != nil {
-		return files.CannotCreate(path, path, err)
+		return err
 	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err != nil {
-		_ = os.Remove(path) // an incomplete file must not be taken for the sample
+	defer out.Abort()
+	if _, err := out.Write(data); err != nil {
+		return err
 	}
-	return err
+	return out.Commit()
 }

@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -181,20 +180,6 @@ func (r *Recipe) resolve(options map[string]string) (*judge.Resolved, error) {
 		return nil, err
 	}
 	return d.Resolve(options)
-}
-
-// Write writes the recipe's files, for users to change and pass to LoadRecipe.
-func (r *Recipe) Write(write func(name string, f func(io.Writer) error) error) error {
-	for _, name := range sortedKeys(r.files) {
-		err := write(name, func(w io.Writer) error {
-			_, err := w.Write(r.files[name])
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

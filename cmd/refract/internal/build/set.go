@@ -160,11 +160,10 @@ func (s *Set) Write(to Folder) (*Summary, error) {
 		}
 	}
 	var splits []publish.Split
-	if sum.Train > 0 {
-		splits = append(splits, publish.Split{Name: "train", Path: "train.jsonl"})
-	}
-	if sum.Validation > 0 {
-		splits = append(splits, publish.Split{Name: "validation", Path: "validation.jsonl"})
+	for _, name := range []string{"train", "validation"} {
+		if path := name + ".jsonl"; rows[path] != nil {
+			splits = append(splits, publish.Split{Name: name, Path: path})
+		}
 	}
 	front := publish.NewFrontMatter("", s.License, sum.Examples, splits, "evaluation", "synthetic")
 	var counted strings.Builder
@@ -179,18 +178,27 @@ func (s *Set) Write(to Folder) (*Summary, error) {
 		return nil, err
 	}
 	files := map[string]func(io.Writer) error{
-		"items.jsonl": jsonLines(s.Items, ""), "build.json": jsonLines([]*Summary{sum}, "  "),
-		cardFile: func(w io.Writer) error { _, err := w.Write(card); return err },
+		"items.jsonl": jsonLines(s.Items, ""), "build.json": jsonLines([]*Summary{sum}, "  "), cardFile: whole(card),
 	}
 	for name, examples := range rows {
 		files[name] = jsonLines(examples, "")
+	}
+	for name, content := range s.Recipe.files { // for users to change and pass to LoadRecipe
+		files["recipe/"+name] = whole(content)
 	}
 	for name, write := range files {
 		if err := to.Write(name, write); err != nil {
 			return nil, err
 		}
 	}
-	return sum, s.Recipe.Write(func(name string, f func(io.Writer) error) error { return to.Write("recipe/"+name, f) })
+	return sum, nil
+}
+
+func whole(content []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	}
 }
 
 func jsonLines[T any](values []T, indent string) func(io.Writer) error {

@@ -1,7 +1,6 @@
 package review
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -136,26 +135,16 @@ const mostLine = 4 * refract.DefaultMaxText
 
 func read(path string, in io.Reader) (*Decisions, error) {
 	d := &Decisions{Path: path, by: map[string]Decision{}, repeats: map[string]bool{}}
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, mostLine)
-	n := 1
-	for ; lines.Scan() && lines.Err() == nil; n++ {
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
-			continue
+	for l, err := range jsonline.Lines(in, mostLine) {
+		var one Decision
+		if err == nil {
+			one, err = Parse(l.Text)
 		}
-		one, err := Parse(lines.Bytes())
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", refract.Position{File: path, Line: n}, err)
+			return nil, fmt.Errorf("%s: %w", refract.Position{File: path, Line: l.Number}, err)
 		}
-		one.line = n
+		one.line = l.Number
 		d.add(one)
-	}
-	err := lines.Err()
-	if errors.Is(err, bufio.ErrTooLong) {
-		err = fmt.Errorf("the line has more than %d MiB; a decision is one JSON object on one line", mostLine>>20)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", refract.Position{File: path, Line: n}, err)
 	}
 	return d, nil
 }

@@ -44,13 +44,7 @@ func (n ngrams) Matrices(ctx context.Context, segments [][]string) ([]Matrix, er
 		}
 		w.Load(metrics.Block{Hypotheses: texts, References: texts})
 		cells = w.Cells(cells[:0])
-		var err error
-		out[k], err = NewMatrix(len(texts), func(i, j int) float64 {
-			return min(1, cells[i*len(texts)+j]/100)
-		})
-		if err != nil {
-			return nil, fmt.Errorf("segment %d: %w", k, err)
-		}
+		out[k] = NewMatrix(len(texts), func(i, j int) float64 { return min(1, cells[i*len(texts)+j]/100) })
 	}
 	return out, nil
 }
@@ -76,12 +70,10 @@ func (v vectors) Matrices(ctx context.Context, segments [][]string) ([]Matrix, e
 	for k, texts := range segments {
 		n := len(texts)
 		d, err := embeddings.Distances(vs[:n])
-		if err == nil {
-			out[k], err = NewMatrix(n, func(i, j int) float64 { return 1 - d[i*n+j]/2 })
-		}
 		if err != nil {
 			return nil, fmt.Errorf("segment %d: %w", k, err)
 		}
+		out[k] = NewMatrix(n, func(i, j int) float64 { return 1 - d[i*n+j]/2 })
 		vs = vs[n:]
 	}
 	return out, nil

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -9,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/internal/guard"
@@ -99,13 +97,16 @@ type written struct {
 // file as name. At the first bad line Copy stops; the rows before it are written.
 func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Reader) (*Totals, error) {
 	sum := &Totals{}
-	for l, err := range linesOf(in, func(line int, err error) error { return r.At(name, line, err) }) {
-		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return nil, err
+	for l, err := range jsonline.Lines(in, mostLine) {
+		var row *written
+		if err == nil {
+			row, err = r.row(l)
 		}
-		row, err := r.row(l)
 		if err != nil {
-			return nil, r.At(name, l.number, err)
+			return nil, r.At(name, l.Number, err)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		sum.Rows++
 		if row.Substituted != "" {
@@ -128,41 +129,13 @@ func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Read
 // mostLine bounds a line, in bytes.
 const mostLine = 1 << 26
 
-// line is a line of the input, numbered from 1.
-type line struct {
-	number int
-	text   []byte
-}
-
-// linesOf yields the lines of a file that are not blank.
-func linesOf(in io.Reader, at func(line int, err error) error) iter.Seq2[line, error] {
-	return func(yield func(line, error) bool) {
-		lines := bufio.NewScanner(in)
-		lines.Buffer(make([]byte, 1<<16), mostLine)
-		n := 1
-		for ; lines.Scan() && lines.Err() == nil; n++ { // after a read error the last line may be cut off
-			text := bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff"))
-			if len(bytes.TrimSpace(text)) > 0 && !yield(line{n, bytes.Clone(text)}, nil) {
-				return
-			}
-		}
-		err := lines.Err()
-		if errors.Is(err, bufio.ErrTooLong) {
-			err = fmt.Errorf("the line has more than %d bytes; a row is one JSON object on one line", mostLine)
-		}
-		if err != nil {
-			yield(line{}, at(n, err))
-		}
-	}
-}
-
 // row reads one row of the input.
-func (r *Reading) row(l line) (*written, error) {
-	if !utf8.Valid(l.text) {
+func (r *Reading) row(l jsonline.Line) (*written, error) {
+	if !utf8.Valid(l.Text) {
 		return nil, errors.New("the line is not valid UTF-8; convert the file first")
 	}
 	var in answerRow
-	if err := json.Unmarshal(l.text, &in); err != nil {
+	if err := json.Unmarshal(l.Text, &in); err != nil {
 		return nil, explainJSON(err)
 	}
 	completion, has, err := in.completion()
@@ -181,7 +154,7 @@ func (r *Reading) row(l line) (*written, error) {
 	}
 	rep.Check(texts, r.Rules)
 	out := &written{withoutText: in.Hypothesis == nil}
-	out.Row = Row{Line: l.number, ID: in.ID, System: in.System, Segment: in.Segment, Metric: r.Metric, Record: rep.Record()}
+	out.Row = Row{Line: l.Number, ID: in.ID, System: in.System, Segment: in.Segment, Metric: r.Metric, Record: rep.Record()}
 	if !rep.Outcome.HasScore() {
 		if r.Policy.Fails() {
 			return nil, fmt.Errorf("the answer has no score (%s: %s), and the policy is to fail", rep.Outcome, rep.Detail)

@@ -15,6 +15,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -114,35 +115,38 @@ func (m *marking) compare(r *dataset.MQMRating, claimed []analysis.Error) {
 
 // Read adds the reports of a file, as [Reports.Add] and [Reading.Copy] write them.
 func (s *Spans) Read(judge, name string, in io.Reader) error {
-	for l, err := range linesOf(in, func(line int, err error) error { return fmt.Errorf("%s:%d: %w", name, line, err) }) {
-		if err != nil {
-			return err
-		}
-		var row struct {
-			ID, System, Segment json.RawMessage
-			Reference           *int
-			Errors              *json.RawMessage
-		}
-		r, err := &analysis.Report{}, json.Unmarshal(l.text, &row)
-		switch {
-		case err != nil:
-			err = explainJSON(err)
-		case row.Errors == nil:
-			err = errors.New("the row has no \"errors\"; 'refract parse' and 'refract score --reports' write reports with error spans")
-		default:
-			err = json.Unmarshal(l.text, r)
-			if kind := (*json.UnmarshalTypeError)(nil); errors.As(err, &kind) {
-				err = fmt.Errorf("%q is a JSON %s, which it is in no report; spans are [start, end], in characters of the output", kind.Field, kind.Value)
-			}
-		}
+	for l, err := range jsonline.Lines(in, mostLine) {
 		if err == nil {
-			err = s.Add(&Place{ID: cmp.Or(label(row.ID), label(row.Segment)), System: label(row.System), Metric: judge, Reference: row.Reference}, r)
+			err = s.addLine(judge, l.Text)
 		}
 		if err != nil {
-			return fmt.Errorf("%s:%d: %w", name, l.number, err)
+			return fmt.Errorf("%s:%d: %w", name, l.Number, err)
 		}
 	}
 	return nil
+}
+
+func (s *Spans) addLine(judge string, text []byte) error {
+	var row struct {
+		ID, System, Segment json.RawMessage
+		Reference           *int
+		Errors              *json.RawMessage
+	}
+	if err := json.Unmarshal(text, &row); err != nil {
+		return explainJSON(err)
+	}
+	if row.Errors == nil {
+		return errors.New("the row has no \"errors\"; 'refract parse' and 'refract score --reports' write reports with error spans")
+	}
+	r := &analysis.Report{}
+	err := json.Unmarshal(text, r)
+	if kind := (*json.UnmarshalTypeError)(nil); errors.As(err, &kind) {
+		err = fmt.Errorf("%q is a JSON %s, which it is in no report; spans are [start, end], in characters of the output", kind.Field, kind.Value)
+	}
+	if err != nil {
+		return err
+	}
+	return s.Add(&Place{ID: cmp.Or(label(row.ID), label(row.Segment)), System: label(row.System), Metric: judge, Reference: row.Reference}, r)
 }
 
 // Table shows precision, recall and F1 of each judge over all outputs, with intervals, and

@@ -1,21 +1,22 @@
 # Sourced by scripts that need a server from a Python program in this folder. serve PROGRAM
-# [ARGUMENT]… starts it, sets $url to its address, and stops it when the script ends. $venv and
-# $cache are those of environment.sh; $work is a temporary folder.
+# [ARGUMENT]… starts it, sets $url to its address, and stops it when the script ends or serves
+# another. $venv and $cache are those of environment.sh; $work is a temporary folder.
 here=benchmarks/servers
 source benchmarks/peers/environment.sh
 work=$(mktemp -d)
 server=
-cleanup() {
+unserve() {
 	if [ -n "$server" ]; then
 		kill "$server" 2>/dev/null || true
 		wait "$server" 2>/dev/null || true
 	fi
-	rm -rf "$work"
+	rm -f "$work/url"
 }
-trap cleanup EXIT
+trap 'unserve; rm -rf "$work"' EXIT
 
 serve() {
 	local program=$1
+	unserve
 	"$venv/bin/python" "$here/$program" "${@:2}" >"$work/url" 2>"$work/log" &
 	server=$!
 	for _ in $(seq 600); do

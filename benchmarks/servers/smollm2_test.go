@@ -62,17 +62,18 @@ func expandedLines(t *testing.T, path string) (out []expandedLine) {
 	return out
 }
 
-// A real model, from references to a published set: no answer is lost, each has its
-// verdict, and none is mistaken for something else.
-func TestSmolLM2Expand(t *testing.T) {
+// smolLM2Expansion writes the references to in.jsonl in a new folder. It returns functions that run
+// the program there and expand the references; they fail the test unless the program succeeds.
+func smolLM2Expansion(t *testing.T, references []string) (dir string, refract func(args ...string) string, expand func(cache, out string, more ...string) string) {
+	t.Helper()
 	url := smolLM2URL(t)
 	dir, program := t.TempDir(), program(t)
 	var in bytes.Buffer
-	for i, r := range tenReferences {
+	for i, r := range references {
 		require.NoError(t, json.NewEncoder(&in).Encode(map[string]any{"id": strconv.Itoa(i + 1), "references": []string{r}}))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "in.jsonl"), in.Bytes(), 0o600))
-	refract := func(args ...string) string {
+	refract = func(args ...string) string {
 		t.Helper()
 		out, said, code := run(t, dir, program, args...)
 		if code != 0 {
@@ -80,11 +81,18 @@ func TestSmolLM2Expand(t *testing.T) {
 		}
 		return out + said
 	}
-	expand := func(cache, out string, more ...string) string {
+	expand = func(cache, out string, more ...string) string {
 		t.Helper()
 		return refract(append([]string{"expand", "jsonl:in.jsonl", "--model", smolLM2, "--base-url", url, "--prompts", tenPrompts, "--resample", "0",
 			"--max-tokens", "96", "--concurrency", "4", "--cache", cache, "-o", out}, more...)...)
 	}
+	return dir, refract, expand
+}
+
+// A real model, from references to a published set: no answer is lost, each has its
+// verdict, and none is mistaken for something else.
+func TestSmolLM2Expand(t *testing.T) {
+	dir, refract, expand := smolLM2Expansion(t, tenReferences)
 	for _, form := range []string{"json", "text"} {
 		asked := form
 		if form == "json" {
@@ -148,9 +156,12 @@ func TestSmolLM2Expand(t *testing.T) {
 			t.Errorf("%s: nothing is published", form)
 		}
 	}
+}
 
-	// The judge of meaning says same, changed, or nothing usable, and each is reported.
-	said := expand("text.sqlite", "judged.jsonl", "--form", "text", "--prompts", "order", "--judge", smolLM2)
+// The judge of meaning says same, changed, or nothing usable, and each is reported.
+func TestSmolLM2Meaning(t *testing.T) {
+	dir, _, expand := smolLM2Expansion(t, tenReferences[:2])
+	said := expand("text.sqlite", "judged.jsonl", "--form", "text", "--prompts", "order", "--judge", smolLM2+",plant=2")
 	if strings.Contains(said, "meaning checked by "+smolLM2) {
 		t.Errorf("a model of this size is better than chance: %s", said)
 	}

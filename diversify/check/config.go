@@ -106,7 +106,7 @@ func (c *Checker) Makes(reason string) bool {
 
 // rules is the version of the rules. It must be raised with every change to cleaning or
 // checks.
-const rules = "17"
+const rules = "18"
 
 // Signature states, on one line, everything that changes verdicts or cleaned texts: checks
 // and their bounds, a hash of the prompts, the version of the rules. Equal signatures mean

@@ -247,6 +247,7 @@ func TestReplies(t *testing.T) {
 	for _, x := range []struct{ language, ref, reply, verdict string }{
 		{"en", "Tell me more.", "I'm ready, please provide the sentence.", "unclear"},
 		{"en", "The cat sat on the mat.", "I am a language model and I have no feelings.", "unclear"},
+		{"en", "The cat sat on the mat.", "The cat sat on the mat.\n\nThe sentence should start with a new sentence.", "unclear"},
 		{"de", "Die Katze saß auf der Matte.", "Gerne, welchen Satz soll ich umformulieren?", "unclear"},
 		{"fr", "Le chat était assis sur le tapis.", "Je suis prêt, veuillez fournir la phrase.", "unclear"},
 		{"es", "El gato estaba sentado en la alfombra.", "Por favor, envíame el texto que quieres reformular.", "unclear"},

@@ -148,6 +148,9 @@ func checkSteps() []checkStep {
 		{reasonLength, true, false, (*Segment).badLength},
 		{reasonNumbers, true, false, func(_ *Segment, j *judged) string { return alarm.ChangedNumber(j.ref.text, j.Text) }},
 		{reasonUnclear, true, false, (*Segment).replies},
+		{reasonUnclear, true, false, func(_ *Segment, j *judged) string {
+			return when(!j.ref.lines() && strings.Contains(j.Text, "\n"), "it has several lines, and the reference one: "+quote(j.Text))
+		}},
 		{reasonUnclear, true, true, (*Segment).unclear},
 		{ReasonUnlike, true, true, (*Segment).unlike},
 	}

@@ -12,9 +12,14 @@ type Signature []Setting
 // Setting is one entry of a Signature.
 type Setting struct{ Key, Value string }
 
-// With returns the signature with one more setting at its end.
-func (s Signature) With(key, value string) Signature {
-	return append(s[:len(s):len(s)], Setting{key, value})
+// With returns the signature with more settings at its end, given as alternating keys and
+// values.
+func (s Signature) With(keyValues ...string) Signature {
+	s = slices.Clip(s)
+	for pair := range slices.Chunk(keyValues, 2) {
+		s = append(s, Setting{pair[0], pair[1]})
+	}
+	return s
 }
 
 // String writes the signature the way sacreBLEU does. The characters '|' and
@@ -68,4 +73,12 @@ func YesNo(b bool) string {
 		return "yes"
 	}
 	return "no"
+}
+
+// Case is how a signature states whether texts are lower-cased.
+func Case(lower bool) Setting {
+	if lower {
+		return Setting{"case", "lc"}
+	}
+	return Setting{"case", "mixed"}
 }

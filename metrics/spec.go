@@ -253,15 +253,25 @@ func (v *Values) fail(key, value, want string) {
 // Canonical spells a spec from its name and the options that differ from
 // their defaults, given as alternating keys and values.
 func Canonical(name string, keyValues ...string) string {
-	var b strings.Builder
-	b.WriteString(name)
-	for i := 0; i+1 < len(keyValues); i += 2 {
-		if i == 0 {
-			b.WriteByte(':')
-		} else {
-			b.WriteByte(',')
-		}
-		b.WriteString(keyValues[i] + "=" + keyValues[i+1])
+	sep := ":"
+	for pair := range slices.Chunk(keyValues, 2) {
+		name += sep + pair[0] + "=" + pair[1]
+		sep = ","
 	}
-	return b.String()
+	return name
+}
+
+// Given returns the key and the value of an option for Canonical, or nothing if the value is
+// the default.
+func Given[T comparable](key string, value, def T) []string {
+	if value == def {
+		return nil
+	}
+	switch v := any(value).(type) {
+	case bool:
+		return []string{key, YesNo(v)}
+	case float64:
+		return []string{key, strconv.FormatFloat(v, 'g', -1, 64)}
+	}
+	return []string{key, fmt.Sprint(value)}
 }

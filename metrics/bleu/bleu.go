@@ -174,29 +174,15 @@ func Factory() metrics.Factory {
 
 func (m *Metric) name() string {
 	o := m.opt
-	var kv []string
-	if o.Tokenize != default13a {
-		kv = append(kv, "tokenize", o.Tokenize)
-	}
-	if o.ModelFile != "" {
-		kv = append(kv, "sp-model", o.ModelFile)
-	}
-	if o.Smooth != exp {
-		kv = append(kv, "smooth", o.Smooth)
-	}
-	if m.smooth != usual[o.Smooth] {
-		kv = append(kv, "smooth-value", strconv.FormatFloat(m.smooth, 'g', -1, 64))
-	}
-	if o.Lowercase {
-		kv = append(kv, "lowercase", "yes")
-	}
-	if o.MaxOrder != 4 {
-		kv = append(kv, "order", strconv.Itoa(o.MaxOrder))
-	}
-	if o.Effective != "" {
-		kv = append(kv, "effective-order", o.Effective)
-	}
-	return metrics.Canonical("bleu", kv...)
+	return metrics.Canonical("bleu", slices.Concat(
+		metrics.Given("tokenize", o.Tokenize, default13a),
+		metrics.Given("sp-model", o.ModelFile, ""),
+		metrics.Given("smooth", o.Smooth, exp),
+		metrics.Given("smooth-value", m.smooth, usual[o.Smooth]),
+		metrics.Given("lowercase", o.Lowercase, false),
+		metrics.Given("order", o.MaxOrder, 4),
+		metrics.Given("effective-order", o.Effective, ""),
+	)...)
 }
 
 // Info describes the metric: needs references, higher is better, 0 to 100 (or more if
@@ -207,10 +193,6 @@ func (m *Metric) Info() metrics.Info { return m.info }
 // the SHA-256 of a SentencePiece model.
 func (m *Metric) Signature(l metrics.Level) metrics.Signature {
 	o := m.opt
-	caseOf := "mixed"
-	if o.Lowercase {
-		caseOf = "lc"
-	}
 	smooth := o.Smooth
 	if o.Smooth == floor || o.Smooth == addK {
 		v := strconv.FormatFloat(m.smooth, 'f', 2, 64)
@@ -219,19 +201,12 @@ func (m *Metric) Signature(l metrics.Level) metrics.Signature {
 		}
 		smooth += "[" + v + "]"
 	}
-	sig := metrics.Signature{
-		{Key: "case", Value: caseOf},
+	return metrics.Signature{
+		metrics.Case(o.Lowercase),
 		{Key: "eff", Value: metrics.YesNo(m.effective(l))},
 		{Key: "tok", Value: o.Tokenize},
 		{Key: "smooth", Value: smooth},
-	}
-	if o.MaxOrder != 4 {
-		sig = sig.With("order", strconv.Itoa(o.MaxOrder))
-	}
-	if m.pieces != nil {
-		sig = sig.With("spm", m.model)
-	}
-	return sig
+	}.With(slices.Concat(metrics.Given("order", o.MaxOrder, 4), metrics.Given("spm", m.model, ""))...)
 }
 
 func (m *Metric) effective(l metrics.Level) bool {

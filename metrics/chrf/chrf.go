@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/refract-eval/refract/metrics"
@@ -112,34 +113,19 @@ func factory(name, summary, source string, wordOrder int) metrics.Factory {
 }
 
 func (m *Metric) name() string {
-	o := m.opt
-	name := "chrf"
-	var kv []string
-	if o.CharOrder != 6 {
-		kv = append(kv, "char-order", strconv.Itoa(o.CharOrder))
+	o, name, words := m.opt, "chrf", 0
+	if o.WordOrder == 2 {
+		name, words = "chrf++", 2
 	}
-	switch o.WordOrder {
-	case 0:
-	case 2:
-		name = "chrf++"
-	default:
-		kv = append(kv, "word-order", strconv.Itoa(o.WordOrder))
-	}
-	if o.Beta != 2 {
-		kv = append(kv, "beta", formatBeta(o.Beta))
-	}
-	for _, b := range []struct {
-		key string
-		on  bool
-	}{{"whitespace", o.Whitespace}, {"lowercase", o.Lowercase}, {"eps", o.Epsilon}} {
-		if b.on {
-			kv = append(kv, b.key, "yes")
-		}
-	}
-	return metrics.Canonical(name, kv...)
+	return metrics.Canonical(name, slices.Concat(
+		metrics.Given("char-order", o.CharOrder, 6),
+		metrics.Given("word-order", o.WordOrder, words),
+		metrics.Given("beta", o.Beta, 2),
+		metrics.Given("whitespace", o.Whitespace, false),
+		metrics.Given("lowercase", o.Lowercase, false),
+		metrics.Given("eps", o.Epsilon, false),
+	)...)
 }
-
-func formatBeta(b float64) string { return strconv.FormatFloat(b, 'g', -1, 64) }
 
 // Info describes the metric: needs references, higher is better, 0 to 100.
 func (m *Metric) Info() metrics.Info { return m.info }
@@ -148,21 +134,13 @@ func (m *Metric) Info() metrics.Info { return m.info }
 // name of the metric.
 func (m *Metric) Signature(metrics.Level) metrics.Signature {
 	o := m.opt
-	caseOf := "mixed"
-	if o.Lowercase {
-		caseOf = "lc"
-	}
-	sig := metrics.Signature{
-		{Key: "case", Value: caseOf},
+	return metrics.Signature{
+		metrics.Case(o.Lowercase),
 		{Key: "eff", Value: metrics.YesNo(!o.Epsilon)},
 		{Key: "nc", Value: strconv.Itoa(o.CharOrder)},
 		{Key: "nw", Value: strconv.Itoa(o.WordOrder)},
 		{Key: "space", Value: metrics.YesNo(o.Whitespace)},
-	}
-	if o.Beta != 2 {
-		sig = sig.With("beta", formatBeta(o.Beta))
-	}
-	return sig
+	}.With(metrics.Given("beta", o.Beta, 2)...)
 }
 
 // Score returns sentence chrF of every pair of every block.

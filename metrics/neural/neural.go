@@ -139,14 +139,11 @@ func (m *metric) begin(ctx context.Context, env Environment) error {
 	m.info.Storable = facts != nil // else we cannot know when a model's numbers change
 	m.info.Name, m.info.NeedsSource, m.info.NeedsReferences = m.spec.name(), m.form.reads[source], m.form.reads[reference]
 	m.sig = metrics.Signature{{Key: "model", Value: m.spec.model}}
-	for _, part := range []metrics.Setting{{Key: "model-version", Value: first.version}, {Key: "platform", Value: d.Platform}} {
-		if part.Value != "" {
-			m.sig = append(m.sig, part)
-		}
-	}
-	if m.spec.output != defaultOutput {
-		m.sig = m.sig.With("output", m.spec.output)
-	}
+	m.sig = m.sig.With(slices.Concat(
+		metrics.Given("model-version", first.version, ""),
+		metrics.Given("platform", d.Platform, ""),
+		metrics.Given("output", m.spec.output, defaultOutput),
+	)...)
 	if facts != nil {
 		m.sig = facts.sign(m.sig)
 	}

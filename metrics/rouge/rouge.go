@@ -121,23 +121,18 @@ func Factories() []metrics.Factory {
 	return out
 }
 
-func (m *metric) name() string {
-	var kv []string
-	if m.opt.Stemmer {
-		kv = append(kv, "stemmer", "yes")
-	}
-	if m.opt.Part != fMeasure {
-		kv = append(kv, "part", string(m.opt.Part))
-	}
-	if m.chosen && m.opt.Split != token.Rouge {
-		kv = append(kv, "tokenize", m.opt.Split)
-	}
-	return metrics.Canonical(string(m.opt.Kind), kv...)
-}
-
 // Info describes the metric: needs references, higher is better, 0 to 1.
 func (m *metric) Info() metrics.Info {
-	return metrics.Info{Name: m.name(), NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: 0, Upper: 1, Rule: "the best F1"}
+	split := token.Rouge
+	if m.chosen {
+		split = m.opt.Split
+	}
+	name := metrics.Canonical(string(m.opt.Kind), slices.Concat(
+		metrics.Given("stemmer", m.opt.Stemmer, false),
+		metrics.Given("part", m.opt.Part, fMeasure),
+		metrics.Given("tokenize", split, token.Rouge),
+	)...)
+	return metrics.Info{Name: name, NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: 0, Upper: 1, Rule: "the best F1"}
 }
 
 // Signature has all options; it is the same at both levels.

@@ -24,6 +24,7 @@ package sari
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/internal/token"
@@ -110,32 +111,25 @@ func (m *metric) defaultDeletion() string {
 
 // Info describes the metric: needs the source and references, higher is better, 0 to 100.
 func (m *metric) Info() metrics.Info {
-	var kv []string
-	if m.rules != easse {
-		kv = append(kv, "rules", m.rules)
+	split := m.defaultSplit()
+	if m.chosen {
+		split = m.split
 	}
-	if m.deletion != m.defaultDeletion() {
-		kv = append(kv, "deletion", m.deletion)
-	}
-	if m.chosen && m.split != m.defaultSplit() {
-		kv = append(kv, "tokenize", m.split)
-	}
-	if m.mixed {
-		kv = append(kv, "lowercase", "no")
-	}
+	name := metrics.Canonical("sari", slices.Concat(
+		metrics.Given("rules", m.rules, easse),
+		metrics.Given("deletion", m.deletion, m.defaultDeletion()),
+		metrics.Given("tokenize", split, m.defaultSplit()),
+		metrics.Given("lowercase", !m.mixed, true),
+	)...)
 	return metrics.Info{
-		Name: metrics.Canonical("sari", kv...), NeedsSource: true, NeedsReferences: true, Direction: metrics.HigherIsBetter,
+		Name: name, NeedsSource: true, NeedsReferences: true, Direction: metrics.HigherIsBetter,
 		Lower: 0, Upper: 100, Rule: "n-grams added, kept and deleted, against all references together",
 	}
 }
 
 // Signature has all options; it is the same at both levels.
 func (m *metric) Signature(metrics.Level) metrics.Signature {
-	letters := "lc"
-	if m.mixed {
-		letters = "mixed"
-	}
-	return metrics.Signature{{Key: "case", Value: letters}, {Key: "tok", Value: m.split}, {Key: "rules", Value: m.rules}, {Key: "del", Value: m.deletion}}
+	return metrics.Signature{metrics.Case(!m.mixed), {Key: "tok", Value: m.split}, {Key: "rules", Value: m.rules}, {Key: "del", Value: m.deletion}}
 }
 
 // InLanguage implements metrics.Localized.

@@ -50,14 +50,11 @@ func declared(name string) metrics.Info {
 
 // settings are the part of the signature that distinguishes models' vectors.
 func settings(m *embeddings.Model) metrics.Signature {
-	s := metrics.Signature{{Key: optionModel, Value: m.Name}}
-	if m.Revision != "" {
-		s = s.With(optionRevision, m.Revision)
-	}
-	if m.Dimensions != 0 {
-		s = s.With(optionDimensions, strconv.Itoa(m.Dimensions))
-	}
-	return s
+	return metrics.Signature{}.With(slices.Concat(
+		metrics.Given(optionModel, m.Name, ""),
+		metrics.Given(optionRevision, m.Revision, ""),
+		metrics.Given(optionDimensions, m.Dimensions, 0),
+	)...)
 }
 
 // The options of a spec.

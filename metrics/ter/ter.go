@@ -3,6 +3,7 @@ package ter
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/refract-eval/refract/metrics"
 )
@@ -65,32 +66,19 @@ func (m *Metric) Info() metrics.Info {
 }
 
 func (o Options) spec() string {
-	var set []string
-	for _, opt := range []struct {
-		name string
-		on   bool
-	}{
-		{"normalized", o.Normalized},
-		{"no-punct", o.NoPunct},
-		{"asian", o.Asian},
-		{"case-sensitive", o.CaseSensitive},
-	} {
-		if opt.on {
-			set = append(set, opt.name, "yes")
-		}
-	}
-	return metrics.Canonical("ter", set...)
+	return metrics.Canonical("ter", slices.Concat(
+		metrics.Given("normalized", o.Normalized, false),
+		metrics.Given("no-punct", o.NoPunct, false),
+		metrics.Given("asian", o.Asian, false),
+		metrics.Given("case-sensitive", o.CaseSensitive, false),
+	)...)
 }
 
 // Signature implements [metrics.Metric] with sacreBLEU's order and words. It is the same at
 // both levels.
 func (m *Metric) Signature(metrics.Level) metrics.Signature {
-	letters := "lc"
-	if m.options.CaseSensitive {
-		letters = "mixed"
-	}
 	return metrics.Signature{
-		{Key: "case", Value: letters},
+		metrics.Case(!m.options.CaseSensitive),
 		{Key: "tok", Value: "tercom"},
 		{Key: "norm", Value: metrics.YesNo(m.options.Normalized)},
 		{Key: "punct", Value: metrics.YesNo(!m.options.NoPunct)},

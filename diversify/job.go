@@ -194,21 +194,17 @@ func (e *Expander) expandedBefore(seg *refract.Segment) error {
 func (e *Expander) sample(j *job, c int) {
 	n := j.cells[c].samples
 	j.cells[c].samples++
-	e.ask(j, c, n, 0)
+	e.ask(j, c, n, 0, 0)
 }
 
-func (e *Expander) ask(j *job, c, sample, room int) {
-	q := e.questionOf(j, c, 0, sample, room)
-	if len(e.forms) > 1 {
+// ask adds a request for a sample to the round. Form 0 may also be answered in the other form.
+func (e *Expander) ask(j *job, c, sample, room, form int) {
+	q := e.questionOf(j, c, form, sample, room)
+	if form == 0 && len(e.forms) > 1 {
 		other := e.questionOf(j, c, 1, sample, room)
 		q.Other = &other
 	}
-	j.add(asked{cell: c, sample: sample, room: room}, q)
-}
-
-// askText adds the request of a sample to the round in the text form only.
-func (e *Expander) askText(j *job, c, sample, room int) {
-	j.add(asked{cell: c, sample: sample, room: room, form: 1}, e.questionOf(j, c, 1, sample, room))
+	j.add(asked{cell: c, sample: sample, room: room, form: form}, q)
 }
 
 // questionOf returns the question for a sample of a cell in a form.
@@ -306,9 +302,9 @@ func (e *Expander) settleAnswer(j *job, i int) {
 	case !rejects(a.result.Verdict):
 		c.accepted++
 	case a.result.Verdict == NotJSON && e.unread.Load():
-		e.askText(j, a.cell, a.sample, a.room)
+		e.ask(j, a.cell, a.sample, a.room, 1)
 	case a.enlarge:
-		e.ask(j, a.cell, a.sample, a.room+1)
+		e.ask(j, a.cell, a.sample, a.room+1, 0)
 	default:
 		e.resample(j, a.cell)
 	}

@@ -278,26 +278,6 @@ func TestTolerate(t *testing.T) {
 	}
 }
 
-// fickle gives answers chosen by the prompt, many of which are rejected.
-func fickle(_ context.Context, r llm.Request) (llm.Response, error) {
-	n := 0
-	for _, c := range r.Prompt {
-		n += int(c)
-	}
-	resp := llm.Response{HasText: true, FinishReason: "stop", PromptTokens: 3, CompletionTokens: 2, Text: fmt.Sprintf("Answer %d.", n%5)}
-	switch {
-	case strings.HasPrefix(r.Prompt, "Sentence 1"):
-		resp.Text = []string{"Yes", "No", "?"}[n%3]
-	case n%7 == 0 && r.MaxTokens < 100:
-		resp.FinishReason = "length"
-	case n%7 == 1:
-		resp.Text, resp.HasText = "", false
-	case n%7 == 2:
-		resp.Text = " "
-	}
-	return resp, nil
-}
-
 // An answer that is not valid Unicode is rejected and asked for again; the invalid answer is
 // stored.
 func TestNotUnicode(t *testing.T) {

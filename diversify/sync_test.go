@@ -81,27 +81,6 @@ func TestWindow(t *testing.T) {
 	})
 }
 
-// hang does not answer until it is cancelled.
-func hang(ctx context.Context, _ llm.Request) (llm.Response, error) {
-	<-ctx.Done()
-	return llm.Response{}, ctx.Err()
-}
-
-func TestCancel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		begin := time.Now()
-		_, s, err := run(ctx, newExpander(t, config(completer(hang))), numbered(1000))
-		if !errors.Is(err, context.DeadlineExceeded) || s != (diversify.Summary{}) {
-			t.Errorf("%v, %+v", err, s)
-		}
-		if took := time.Since(begin); took > time.Minute+time.Second {
-			t.Errorf("ended %v after it began", took)
-		}
-	})
-}
-
 // slowStore is slow to store, and gives up when its context ends.
 type slowStore struct {
 	cache.Store

@@ -97,33 +97,6 @@ func TestFarthestSteps(t *testing.T) {
 	})
 }
 
-func TestOrdersByHand(t *testing.T) {
-	// Texts 0 (given), 1 and 2 are near each other, so are 3 and 4; 5 is near none.
-	near := func(i, j int) float64 {
-		group := []int{0, 0, 0, 1, 1, 2}
-		if group[i] == group[j] {
-			return 0.9
-		}
-		return 0.1
-	}
-	m := NewMatrix(6, near)
-	// The two texts of group 1 gain more than the one of group 2; farthest chooses the
-	// first of equally far ones.
-	if got := facility(m, 1); !slices.Equal(got, []int{2, 4, 0, 1, 3}) {
-		t.Errorf("facility: %v", got)
-	}
-	if got := farthest(m, 1); !slices.Equal(got, []int{2, 4, 0, 1, 3}) {
-		t.Errorf("farthest: %v", got)
-	}
-	// Without a given text, the middle of the largest group comes first.
-	if got := facility(m, 0); !slices.Equal(got[:3], []int{0, 3, 5}) {
-		t.Errorf("facility of nothing: %v", got)
-	}
-	if got := farthest(m, 0); !slices.Equal(got[:3], []int{0, 3, 5}) {
-		t.Errorf("farthest of nothing: %v", got)
-	}
-}
-
 func TestParseMethod(t *testing.T) {
 	for _, name := range MethodNames() {
 		m, err := ParseMethod(name)

@@ -20,7 +20,7 @@ type checkFlags struct {
 	languageFlag
 	checks []string
 
-	learns *language.Detector // set by detector for learn; nil without the language check
+	learns *language.Detector // set by checker for learn; nil without the language check
 }
 
 const (
@@ -55,7 +55,7 @@ func (f *checkFlags) checker(e *env, args []string, prompts []diversify.Prompt) 
 	if len(f.checks) == 0 {
 		return nil, nil
 	}
-	_, target := f.languages(args)
+	source, target := f.languages(args)
 	cfg := check.Config{Checks: f.checks, Language: target}
 	for _, p := range prompts {
 		// What a template puts around the reference is not known here.
@@ -63,33 +63,21 @@ func (f *checkFlags) checker(e *env, args []string, prompts []diversify.Prompt) 
 			cfg.Prompts = append(cfg.Prompts, p.Text)
 		}
 	}
-	if err := f.detector(e, &cfg, args); err != nil {
-		return nil, err
+	switch named := slices.Contains(cfg.Checks, check.ReasonLanguage); {
+	case named && f.language == listNone && len(f.checks) < len(check.Checks()):
+		return nil, usagef("--language none leaves out the language check, but --checks names it: leave one out")
+	case named && f.language == listNone:
+		cfg.Checks = slices.DeleteFunc(slices.Clone(cfg.Checks), func(s string) bool { return s == check.ReasonLanguage })
+	case named:
+		target, _, _ = strings.Cut(target, "_") // as in en-pt_BR
+		f.learns = language.New(language.Config{Language: target, Source: source, Models: e.models})
+		cfg.Detector = f.learns
 	}
 	c, err := check.New(cfg)
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
 	return c, nil
-}
-
-// detector sets up the language check.
-func (f *checkFlags) detector(e *env, cfg *check.Config, args []string) error {
-	if !slices.Contains(cfg.Checks, check.ReasonLanguage) {
-		return nil
-	}
-	if f.language == listNone {
-		if len(f.checks) < len(check.Checks()) { // it was named
-			return usagef("--language none leaves out the language check, but --checks names it: leave one out")
-		}
-		cfg.Checks = slices.DeleteFunc(slices.Clone(cfg.Checks), func(s string) bool { return s == check.ReasonLanguage })
-		return nil
-	}
-	source, target := f.languages(args)
-	target, _, _ = strings.Cut(target, "_") // as in en-pt_BR
-	d := language.New(language.Config{Language: target, Source: source, Models: e.models})
-	cfg.Detector, f.learns = d, d
-	return nil
 }
 
 // learn lets the language check recognise the language of the first references, if it

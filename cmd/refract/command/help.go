@@ -55,7 +55,7 @@ func (e *env) helpCommand() *cobra.Command {
 			case err != nil:
 				return err
 			case len(rest) > 0 && !topic.HasParent():
-				return usagef("%s", english.Unknown("command or topic", rest[0], helpNames(topic)))
+				return usagef("%s", english.Unknown("command or topic", rest[0], append(commandNames(topic), topicNames(topic)...)))
 			case len(rest) > 0 && topic.HasSubCommands():
 				return unknownCommand(topic, rest[0])
 			case len(rest) > 0:
@@ -67,9 +67,7 @@ func (e *env) helpCommand() *cobra.Command {
 	}
 }
 
-// helpNames are the commands and topics of refract help.
-func helpNames(root *cobra.Command) []string {
-	names := commandNames(root)
+func topicNames(root *cobra.Command) (names []string) {
 	for _, c := range root.Commands() {
 		if c.IsAdditionalHelpTopicCommand() {
 			names = append(names, c.Name())

@@ -78,7 +78,7 @@ func helpPage(cmd *cobra.Command, width int, all bool) string {
 	}
 	add("Examples", examples(cmd.Example, width)+"\n")
 	for _, group := range append(cmd.Groups(), &cobra.Group{Title: "Commands"}) {
-		add(group.Title, definitions(commandLines(cmd, group.ID, false), width))
+		add(group.Title, definitions(commandLines(cmd, group.ID), width))
 	}
 	left := 0
 	for _, section := range sections {
@@ -114,11 +114,7 @@ func helpPage(cmd *cobra.Command, width int, all bool) string {
 // seeAlso says where there is more help; left is the number of flags that are not shown.
 func seeAlso(cmd *cobra.Command, left int) (more []string) {
 	if !cmd.HasParent() {
-		var topics []string
-		for _, topic := range commandLines(cmd, "", true) {
-			topics = append(topics, topic[0])
-		}
-		more = append(more, "Topics: "+strings.Join(topics, ", "), "refract help COMMAND or TOPIC shows more; all flags: refract --help all")
+		more = append(more, "Topics: "+strings.Join(topicNames(cmd), ", "), "refract help COMMAND or TOPIC shows more; all flags: refract --help all")
 	} else if left > 0 {
 		more = append(more, fmt.Sprintf("%s: %s --help all", english.Count(left, "more flag"), cmd.CommandPath()))
 	}
@@ -128,10 +124,10 @@ func seeAlso(cmd *cobra.Command, left int) (more []string) {
 	return more
 }
 
-// commandLines are the subcommands in a group, or the topics, with their descriptions.
-func commandLines(cmd *cobra.Command, group string, topics bool) (lines [][2]string) {
+// commandLines are the subcommands in a group with their descriptions.
+func commandLines(cmd *cobra.Command, group string) (lines [][2]string) {
 	for _, sub := range cmd.Commands() {
-		if sub.GroupID == group && sub.IsAdditionalHelpTopicCommand() == topics && sub.Name() != "help" {
+		if sub.GroupID == group && !sub.IsAdditionalHelpTopicCommand() && sub.Name() != "help" {
 			lines = append(lines, [2]string{sub.Name(), sub.Short})
 		}
 	}

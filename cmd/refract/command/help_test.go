@@ -57,11 +57,7 @@ func TestHelp(t *testing.T) {
 			if strings.HasPrefix(cmd.CommandPath(), "refract completion") {
 				return // whose text is cobra's
 			}
-			for line := range strings.Lines(out.String()) {
-				if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
-					t.Errorf("%d characters: %s", n, line)
-				}
-			}
+			fitsTerminal(t, out.String())
 			cmd.Flags().VisitAll(func(f *pflag.Flag) {
 				if strings.Contains(f.Usage, "(required)") && !slices.Contains(shown, f.Name) {
 					t.Errorf("--%s is required, but only --help all shows it", f.Name)
@@ -96,10 +92,15 @@ func helpFlags(help string) []string {
 // A topic fits a terminal too.
 func TestTopics(t *testing.T) {
 	for _, topic := range topics() {
-		for line := range strings.Lines(reflow(topic.Long, 80)) {
-			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
-				t.Errorf("%s: %d characters: %s", topic.Name(), n, line)
-			}
+		fitsTerminal(t, reflow(topic.Long, 80))
+	}
+}
+
+func fitsTerminal(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
+			t.Errorf("%d characters: %s", n, line)
 		}
 	}
 }

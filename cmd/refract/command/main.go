@@ -38,7 +38,6 @@ type env struct {
 	extra          metrics.Registry
 	models         bool           // the language check has them, in a program that has any
 	outputs        []placed       // that are not in place yet
-	closers        []io.Closer    // at the end of the run
 	paths          paths          // what the command reads and writes
 	oddities       []string       // of the input, of which was warned
 	command        *cobra.Command // that runs
@@ -143,9 +142,6 @@ func (e *env) run(ctx context.Context, args []string) int {
 	defer func() {
 		for _, out := range e.outputs {
 			out.Abort()
-		}
-		for _, c := range e.closers {
-			c.Close()
 		}
 	}()
 	cmd, err := root.ExecuteContextC(ctx)

@@ -70,7 +70,7 @@ func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	e.paths.Reads("a part", files...)
+	e.paths.add("a part", used(false, files...)...)
 	if err := e.checkPaths(); err != nil {
 		return err
 	}

@@ -33,21 +33,12 @@ type usedPath struct {
 	written, folder bool
 }
 
+// used are files and folders that the run reads or writes.
 func used(written bool, paths ...string) (all []usedPath) {
 	for _, path := range paths {
 		all = append(all, usedPath{path: path, written: written})
 	}
 	return all
-}
-
-// Writes names files that the run writes.
-func (p *paths) Writes(name string, paths ...string) {
-	p.add(name, used(true, paths...)...)
-}
-
-// Reads names files and folders that the run reads.
-func (p *paths) Reads(name string, paths ...string) {
-	p.add(name, used(false, paths...)...)
 }
 
 // ReadBy are the files and folders that the run reads under a name.
@@ -147,16 +138,16 @@ func (e *env) distinctPaths(cmd *cobra.Command, args []string) error {
 	}
 	if e.configPath == "" {
 		if _, err := os.Stat(configName); err == nil {
-			e.paths.Reads("the configuration", configName)
+			e.paths.add("the configuration", used(false, configName)...)
 		}
 	}
 	for i, arg := range args {
-		e.paths.Reads(arg, dataset.Inputs(arg)...)
+		e.paths.add(arg, used(false, dataset.Inputs(arg)...)...)
 		if i == 0 && cmd.HasParent() && cmd.Parent().Name() == "cache" {
 			if err := cache.CheckName(arg); err != nil {
 				return usagef("%w", err)
 			}
-			e.paths.Reads(arg, sideFiles(arg)...)
+			e.paths.add(arg, used(false, sideFiles(arg)...)...)
 		}
 	}
 	e.paths.addStream("standard input", e.stdin, false)
@@ -173,8 +164,8 @@ func (e *env) checkPaths() error {
 
 // The files that values of flags name.
 
-func readsFile(path string) []usedPath  { return []usedPath{{path: path}} }
-func writesFile(path string) []usedPath { return []usedPath{{path: path, written: true}} }
+func readsFile(path string) []usedPath  { return used(false, path) }
+func writesFile(path string) []usedPath { return used(true, path) }
 
 // readsTexts is a file of texts, perhaps with a column.
 func readsTexts(v string) []usedPath { return readsFile(dataset.TextsFile(v)) }

@@ -58,7 +58,7 @@ func (j *judgeFlags) planOf(e *env, path string) (*planRun, error) {
 	}
 	r := j.run(e).planRun(plan)
 	r.file = path
-	e.paths.Reads(path, append(plan.Inputs(), path)...)
+	e.paths.add(path, used(false, append(plan.Inputs(), path)...)...)
 	from := func(spec string) string { // of files, from the experiment's folder
 		return e.mapFiles(spec, func(path string, _ bool) string { return plan.File(path) })
 	}

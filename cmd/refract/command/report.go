@@ -157,12 +157,9 @@ func (r *reportRun) dataName(args []string) string {
 		return dataset.NameOf(args[0])
 	}
 	var systems []string
-	for _, h := range r.data.hyps {
-		name, _, named := strings.Cut(h, "=")
-		if !named {
-			name = systemOf(h)
-		}
-		systems = append(systems, name)
+	named, _ := namedFiles("hyp", "out.txt", r.data.hyps) // the dataset reports what is wrong with them
+	for _, h := range named {
+		systems = append(systems, h.Name)
 	}
 	return strings.Join(systems, ", ")
 }

@@ -167,7 +167,7 @@ func (s *shardFlag) create(ctx context.Context, e *env, path string) (out io.Wri
 // done reports whether the file of the shard exists already. A file of another run is an
 // error.
 func (s *shardFlag) done(ctx context.Context, e *env, path string) (bool, error) {
-	e.paths.Writes("--output", path)
+	e.paths.add("--output", used(true, path)...)
 	if err := e.checkPaths(); err != nil {
 		return false, err
 	}

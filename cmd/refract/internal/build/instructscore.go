@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func designate(seed uint64, t *Task, text string) []analysis.Error {
 				left[e.Dimension] = append(left[e.Dimension], e)
 			}
 		}
-		dimensions := sortedKeys(left)
+		dimensions := slices.Sorted(maps.Keys(left))
 		d := dimensions[draw.IntN(len(dimensions))]
 		k := draw.IntN(len(left[d]))
 		e := left[d][k]

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -181,5 +180,3 @@ func (r *Recipe) resolve(options map[string]string) (*judge.Resolved, error) {
 	}
 	return d.Resolve(options)
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

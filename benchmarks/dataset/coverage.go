@@ -15,65 +15,64 @@ import (
 type coverage struct {
 	all     examples // ids of the segments
 	systems []string
-	missing map[string]*examples // ids of segments, by system
-	blank   map[string]int       // texts without a word, by system
-	files   map[string]string    // of systems that have one each
+	of      map[string]*systemCoverage
+	files   map[string]string // of systems that have one each
 	// references and sources count all of them, and the others those without a word.
 	blankReferences, references, blankSources, sources int
+}
+
+// systemCoverage is what is known of one system.
+type systemCoverage struct {
+	missing examples // ids of segments without a text
+	blank   int      // texts without a word
+	last    int      // number of the last segment with a text
 }
 
 const mostShown = 3
 
 // add counts a segment. A new system has missed all segments before it.
 func (c *coverage) add(s *refract.Segment) {
-	if c.missing == nil {
-		c.missing, c.blank = map[string]*examples{}, map[string]int{}
+	if c.of == nil {
+		c.of = map[string]*systemCoverage{}
 	}
 	for i := range s.Hypotheses {
-		if name := s.Hypotheses[i].System; (i >= len(c.systems) || c.systems[i] != name) && c.missing[name] == nil {
-			c.systems = append(c.systems, name)
-			c.missing[name] = &examples{c.all.n, slices.Clone(c.all.shown)}
+		name, t := s.Hypotheses[i].System, s.Hypotheses[i].Text
+		of := c.of[name]
+		if of == nil {
+			of = &systemCoverage{missing: examples{c.all.n, slices.Clone(c.all.shown)}}
+			c.systems, c.of[name] = append(c.systems, name), of
 		}
-		if t := s.Hypotheses[i].Text; t.Valid && strings.TrimSpace(t.Value) == "" {
-			c.blank[s.Hypotheses[i].System]++
+		if t.Valid {
+			of.last = c.all.n + 1
+		}
+		if isBlank(t) {
+			of.blank++
 		}
 	}
 	if s.Source.Valid {
-		if c.sources++; strings.TrimSpace(s.Source.Value) == "" {
-			c.blankSources++
-		}
+		c.sources++
+	}
+	if isBlank(s.Source) {
+		c.blankSources++
 	}
 	c.references += len(s.References)
 	for _, t := range s.References {
-		if t.Valid && strings.TrimSpace(t.Value) == "" {
+		if isBlank(t) {
 			c.blankReferences++
 		}
 	}
-	var texts map[string]bool // systems with a text
-	has := func(i int, name string) bool {
-		if i < len(s.Hypotheses) && s.Hypotheses[i].System == name { // most segments have the same order
-			return s.Hypotheses[i].Text.Valid
+	c.all.add(text.Quote(s.ID))
+	for _, name := range c.systems {
+		if of := c.of[name]; of.last < c.all.n {
+			of.missing.add(text.Quote(s.ID))
 		}
-		if texts == nil {
-			texts = map[string]bool{}
-			for _, h := range s.Hypotheses {
-				texts[h.System] = h.Text.Valid
-			}
-		}
-		return texts[name]
-	}
-	for i, name := range c.systems {
-		if !has(i, name) {
-			c.missing[name].add(text.Quote(s.ID))
-		}
-	}
-	if c.all.n++; c.all.n <= mostShown {
-		c.all.shown = append(c.all.shown, text.Quote(s.ID))
 	}
 }
 
-// report warns about blank references and sources, and about each system that lacks segments or has
-// blank texts.
+func isBlank(t refract.Text) bool { return t.Valid && strings.TrimSpace(t.Value) == "" }
+
+// report warns about blank references and sources, and about each system that lacks segments
+// or has blank texts.
 func (c *coverage) report(file, unit string, warn func(Warning)) {
 	if c.blankReferences > 0 {
 		warn(Warning{refract.Position{File: file}, fmt.Sprintf("blank references: %d of %d; they are scored as empty texts, not as missing ones", c.blankReferences, c.references)})
@@ -83,9 +82,10 @@ func (c *coverage) report(file, unit string, warn func(Warning)) {
 	}
 	lacking := 0
 	for _, name := range c.systems {
-		e, at := c.missing[name], refract.Position{File: cmp.Or(c.files[name], file)}
-		if blank := c.blank[name]; blank > 0 {
-			warn(Warning{at, fmt.Sprintf("system %s: blank outputs: %d of %d; they are scored as empty texts, not as missing ones", text.Quote(name), blank, c.all.n-e.n)})
+		of, at := c.of[name], refract.Position{File: cmp.Or(c.files[name], file)}
+		e := &of.missing
+		if of.blank > 0 {
+			warn(Warning{at, fmt.Sprintf("system %s: blank outputs: %d of %d; they are scored as empty texts, not as missing ones", text.Quote(name), of.blank, c.all.n-e.n)})
 		}
 		if lacking += e.n; e.n > 0 {
 			warn(Warning{at, fmt.Sprintf("system %s has no text for %d of %s (ids %s)", text.Quote(name), e.n, english.Count(c.all.n, "segment"), e)})
@@ -102,9 +102,9 @@ type examples struct {
 	shown []string
 }
 
-func (e *examples) add(s string) {
+func (e *examples) add(id string) {
 	if e.n++; e.n <= mostShown {
-		e.shown = append(e.shown, s)
+		e.shown = append(e.shown, id)
 	}
 }
 

@@ -65,12 +65,7 @@ func (t *tableSpec) eachInParquet(path string, prepare, read func(*tableRow) err
 		return eachRow(context.Background(), p, path, func(values *any, pos refract.Position) (*tableRow, error) {
 			row := &tableRow{pos: pos, known: known}
 			object, _ := (*values).(map[string]any)
-			row.object = object
-			err := t.take(row, object)
-			if err == nil {
-				err = prepare(row)
-			}
-			return row, placed(err, pos)
+			return row, t.take(row, object, prepare)
 		}, read, parquet.NewSchema("table", named))
 	})
 }

@@ -29,7 +29,7 @@ type tableRow struct {
 	pos     refract.Position
 	values  []tableValue
 	known   []string       // all columns of the table seen so far; while it is prepared, others than in the rows before
-	object  map[string]any // all values, if columns are kept
+	object  map[string]any // all values
 	absent  []int          // which of the columns it lacks
 	lacking int            // how many of the columns no row has had so far
 	segment *refract.Segment
@@ -160,7 +160,6 @@ func (t *tableSpec) eachSeparated(_ func(Warning), prepare, read func(*tableRow)
 			header[i] = fromCSVCell(name)
 		}
 	}
-	var at []int
 	for _, name := range t.columns {
 		i := slices.Index(header, name)
 		if i < 0 && !t.may(name) {
@@ -169,7 +168,6 @@ func (t *tableSpec) eachSeparated(_ func(Warning), prepare, read func(*tableRow)
 		if slices.Contains(header[i+1:], name) {
 			return failAt(refract.Position{File: t.path, Line: 1}, 0, "two columns are named %s", text.Quote(name))
 		}
-		at = append(at, i)
 	}
 	decode := func(c *fieldChunk, i int) (*tableRow, error) {
 		fields := c.rows[i]
@@ -177,27 +175,18 @@ func (t *tableSpec) eachSeparated(_ func(Warning), prepare, read func(*tableRow)
 		if len(fields) != len(header) {
 			return nil, failAt(r.pos, 0, "the row has %s, but the first row names %d", english.Count(len(fields), "column"), len(header))
 		}
-		for _, i := range at {
-			var v tableValue
-			if i >= 0 && fields[i] != "" {
-				v = textValue(fields[i])
-				if t.published {
-					v = textValue(fromCSVCell(fields[i]))
-				}
-			}
-			r.values = append(r.values, v)
-		}
-		if len(t.keep) > 0 {
-			r.object = map[string]any{}
-			for i, name := range header {
-				if r.object[name] = fields[i]; fields[i] == "" {
-					r.object[name] = nil
-				} else if t.published {
-					r.object[name] = fromCSVCell(fields[i])
-				}
+		object := make(map[string]any, len(header))
+		for i, name := range header {
+			switch value := fields[i]; {
+			case value == "":
+				object[name] = nil
+			case t.published:
+				object[name] = fromCSVCell(value)
+			default:
+				object[name] = value
 			}
 		}
-		return r, prepare(r)
+		return r, t.take(r, object, prepare)
 	}
 	return inOrder(context.Background(), rows.cut, func() func(*fieldChunk, int) (*tableRow, error) { return decode }, nil, read)
 }
@@ -232,6 +221,9 @@ func (s *separated) cut(context.Context, *fieldChunk) (*fieldChunk, error) {
 // for none.
 func (t *tableSpec) extra(r *tableRow) string {
 	kept := map[string]any{}
+	if len(t.keep) == 0 {
+		return ""
+	}
 	for name, value := range r.object {
 		used := slices.ContainsFunc(t.columns, func(c string) bool { return c == name || strings.HasPrefix(c, name+".") })
 		if slices.Contains(t.keep, name) || !used && slices.Contains(t.keep, keepAll) {
@@ -416,14 +408,7 @@ func (t *tableSpec) jsonRow(line []byte, pos refract.Position, known map[string]
 	if columnsIn(object, "", known); len(known) > before {
 		r.known = slices.Collect(maps.Keys(known))
 	}
-	if len(t.keep) > 0 {
-		r.object = object
-	}
-	err := t.take(r, object)
-	if err == nil {
-		err = prepare(r)
-	}
-	return r, placed(err, pos)
+	return r, t.take(r, object, prepare)
 }
 
 // columnsIn adds the names of an object's columns to known; those in structures, also in lists
@@ -456,9 +441,10 @@ var literalNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsonte
 	return err
 }))
 
-// take takes the columns from an object. A column is a field, or one inside a structure,
-// written STRUCTURE.FIELD.
-func (t *tableSpec) take(r *tableRow, object map[string]any) error {
+// take takes the columns from an object, and prepares the row. A column is a field, or one inside
+// a structure, written STRUCTURE.FIELD.
+func (t *tableSpec) take(r *tableRow, object map[string]any, prepare func(*tableRow) error) error {
+	r.object = object
 	for i, column := range t.columns {
 		var path []string
 		value, ok := object[column]
@@ -471,11 +457,11 @@ func (t *tableSpec) take(r *tableRow, object map[string]any) error {
 		}
 		v, err := tableText(value, path)
 		if err != nil {
-			return fmt.Errorf("column %s: %w", text.Quote(column), err)
+			return failAt(r.pos, 0, "column %s: %w", text.Quote(column), err)
 		}
 		r.values = append(r.values, v)
 	}
-	return nil
+	return placed(prepare(r), r.pos)
 }
 
 // tableText returns a value, or what is at a path inside it, as texts. NaN is missing,

@@ -90,7 +90,7 @@ func (r Registry) Parse(ctx context.Context, spec string) (Metric, error) {
 	}
 	m, err := f.New(ctx, v)
 	if len(v.errs) > 0 { // an error of New would be about defaults
-		err = errors.Join(v.errs...)
+		return nil, v.Wrong(v.Err())
 	}
 	switch {
 	case err == nil:
@@ -129,19 +129,28 @@ func (v *Values) parse(s string, options []Option) error {
 				value = "yes"
 			}
 		}
-		i := slices.IndexFunc(options, func(o Option) bool { return o.Key == key })
-		if i < 0 {
-			if i = slices.IndexFunc(options, func(o Option) bool { return slices.Contains(o.Signed, key) }); i < 0 {
-				return UnknownOption(key, options)
-			}
-			value = cmp.Or(options[i].Words[value], value)
-		}
-		if _, twice := v.set[options[i].Key]; twice {
-			return fmt.Errorf("option %q is given twice", options[i].Key)
-		}
-		v.set[options[i].Key] = value
-		return nil
+		return v.Set(key, value, options)
 	})
+}
+
+// Set sets an option, by its key or as signatures name it.
+func (v *Values) Set(key, value string, options []Option) error {
+	i := slices.IndexFunc(options, func(o Option) bool { return o.Key == key })
+	if i < 0 {
+		if i = slices.IndexFunc(options, func(o Option) bool { return slices.Contains(o.Signed, key) }); i < 0 {
+			known := make([]string, len(options))
+			for i, o := range options {
+				known[i] = o.Key
+			}
+			return errors.New(english.Unknown("option", key, known))
+		}
+		value = cmp.Or(options[i].Words[value], value)
+	}
+	if _, twice := v.set[options[i].Key]; twice {
+		return fmt.Errorf("option %q is given twice", options[i].Key)
+	}
+	v.set[options[i].Key] = value
+	return nil
 }
 
 // EachOption calls set with each option of a text such as "smooth=floor,lowercase", of
@@ -161,17 +170,11 @@ func EachOption(text string, set func(key, value string, bare bool) error, repea
 	return nil
 }
 
-// UnknownOption says that there is no such option, and lists those that exist.
-func UnknownOption(key string, options []Option) error {
-	known := make([]string, len(options))
-	for i, o := range options {
-		known[i] = o.Key
-	}
-	return errors.New(english.Unknown("option", key, known))
-}
-
 // Tail returns the text after the colon of the spec, as written.
 func (v *Values) Tail() string { return v.tail }
+
+// Err returns what the getters could not read. A New that takes long looks at it first.
+func (v *Values) Err() error { return errors.Join(v.errs...) }
 
 // Wrong makes a *SpecError.
 func (v *Values) Wrong(err error) error { return &SpecError{v.spec, err} }

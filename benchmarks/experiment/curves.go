@@ -76,17 +76,16 @@ func (p *curvePoint) add(o *curvePoint) {
 // curvePoint computes all statistics of a table, and of all references for comparison.
 func (r *run) curvePoint(ctx context.Context, t, all *table, resamples int) (*curvePoint, error) {
 	p := &curvePoint{references: t.maxRefs, missing: t.missing(), cells: t.MetricOK}
-	x, y := aligned(t, all)
 	for _, st := range r.p.Statistics {
-		var of [3][]*estimate
-		for i, t := range []*table{t, x, y} {
-			est, err := r.estimate(ctx, t, st, resamples)
-			if err != nil {
-				return nil, err
-			}
-			of[i] = []*estimate{est}
+		est, err := r.estimate(ctx, t, st, resamples)
+		if err != nil {
+			return nil, err
 		}
-		p.estimates, p.common, p.all = append(p.estimates, of[0]), append(p.common, of[1]), append(p.all, of[2])
+		to, err := r.paired(ctx, t, all, st, resamples)
+		if err != nil {
+			return nil, err
+		}
+		p.estimates, p.common, p.all = append(p.estimates, []*estimate{est}), append(p.common, []*estimate{to.a}), append(p.all, []*estimate{to.b})
 	}
 	return p, nil
 }
@@ -149,20 +148,26 @@ func (r *run) points(ctx context.Context, d *data, s *series, a aggregate.Aggreg
 	}
 	points := make([][]*curvePoint, len(orders)) // by order
 	err := parallel(ctx, len(orders), func(ctx context.Context, i int) error {
-		tables, err := r.along(d, s, a, orders[i], ks)
+		tables := make([]*table, len(ks))
+		for k := range ks {
+			var err error
+			if tables[k], err = r.values(d, &setting{series: s, aggregator: a, set: orders[i].take(ks[k])}); err != nil {
+				return err
+			}
+		}
 		for k, t := range tables {
 			// The first references, and all references, are also settings with the same numbers.
 			n := resamples
 			if (ks[k] == 0 || ks[k] == most) && r.p.Bootstrap.Resamples > 0 {
 				n = min(n, 1) * r.p.Bootstrap.Resamples
 			}
-			var p *curvePoint
-			if err == nil {
-				p, err = r.curvePoint(ctx, t, tables[len(counts)], n)
+			p, err := r.curvePoint(ctx, t, tables[len(counts)], n)
+			if err != nil {
+				return err
 			}
 			points[i] = append(points[i], p)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -224,21 +229,4 @@ func enough(points []Point) int {
 		}
 	}
 	return 0
-}
-
-// along makes a table for each of the first k references of an order, with k in ascending
-// order.
-func (r *run) along(d *data, s *series, a aggregate.Aggregator, o *ordered, ks []int) ([]*table, error) {
-	out := make([]*table, len(ks))
-	for i, k := range ks {
-		if i > 0 && min(k, o.most()) == min(ks[i-1], o.most()) {
-			out[i] = out[i-1]
-			continue
-		}
-		var err error
-		if out[i], err = r.values(d, &setting{series: s, aggregator: a, set: o.take(k)}); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }

@@ -37,15 +37,15 @@ func (r *run) differences(ctx context.Context, d *data, pairs []pair, res *Resul
 }
 
 func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, out *Difference) error {
-	x, y := aligned(pr.a.table, pr.b.table)
-	a, b, err := r.both(ctx, x, y, st, r.p.Bootstrap.Resamples)
+	p, err := r.paired(ctx, pr.a.table, pr.b.table, st, r.p.Bootstrap.Resamples)
 	if err != nil {
 		return err
 	}
+	x, y, a, b := p.x, p.y, p.a, p.b
 	judged, scored := x.judged()
 	*out = Difference{
 		About: d.about(st), A: pr.a.name, B: pr.b.name, AName: pr.a.label, BName: pr.b.label,
-		AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(a.Resamples.Less(b.Resamples)),
+		AValue: a.Value, BValue: b.Value, Value: p.value(), Interval: r.interval(p.resamples()),
 		P: None(), Corrected: None(), N: a.N, Cells: scored, Missing: x.missing(), Unscored: judged - scored,
 		drawn: d.drawn, Worst: pr.a.aggregator.TakesWorst(pr.a.series.higher()),
 	}
@@ -77,24 +77,22 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 	return nil
 }
 
-// both computes a statistic of two tables.
-func (r *run) both(ctx context.Context, x, y *table, st Statistic, resamples int) (a, b *estimate, err error) {
-	if a, err = r.estimate(ctx, x, st, resamples); err == nil {
-		b, err = r.estimate(ctx, y, st, resamples)
-	}
-	return a, b, err
+// paired is a statistic of two tables over their common cells, in the same resamples.
+type paired struct {
+	x, y *table // with only these cells
+	a, b *estimate
 }
 
-// gain returns the difference of two tables over their common cells, with its resamples and
-// both values.
-func (r *run) gain(ctx context.Context, a, b *table, st Statistic) (gain Number, resamples correlate.Resamples, av, bv Number, err error) {
-	x, y := aligned(a, b)
-	first, second, err := r.both(ctx, x, y, st, r.p.Bootstrap.Resamples)
-	if err != nil {
-		return None(), correlate.Resamples{}, None(), None(), err
+func (r *run) paired(ctx context.Context, x, y *table, st Statistic, resamples int) (p paired, err error) {
+	p.x, p.y = aligned(x, y)
+	if p.a, err = r.estimate(ctx, p.x, st, resamples); err == nil {
+		p.b, err = r.estimate(ctx, p.y, st, resamples)
 	}
-	return first.Value - second.Value, first.Resamples.Less(second.Resamples), first.Value, second.Value, nil
+	return p, err
 }
+
+func (p *paired) value() Number                  { return p.a.Value - p.b.Value }
+func (p *paired) resamples() correlate.Resamples { return p.a.Resamples.Less(p.b.Resamples) }
 
 // ranks tests all settings against each other under every statistic.
 func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Result) error {
@@ -142,11 +140,11 @@ func (r *run) options(d *data) significance.Options {
 // test tests whether table x has the larger value.
 func (r *run) test(ctx context.Context, method significance.Method, x, y *table, st Statistic, o significance.Options) (significance.Result, error) {
 	if method == significance.MethodBootstrap && o.Seed == r.p.Bootstrap.Seed { // with the resamples of an interval
-		a, b, err := r.both(ctx, x, y, st, o.Resamples)
+		p, err := r.paired(ctx, x, y, st, o.Resamples)
 		if err != nil {
 			return significance.Result{}, err
 		}
-		if len(a.Resamples.Values) > 0 && len(b.Resamples.Values) > 0 {
+		if a, b := p.a, p.b; len(a.Resamples.Values) > 0 && len(b.Resamples.Values) > 0 {
 			res := significance.Bootstrapped(float64(a.Value), float64(b.Value), a.Resamples, b.Resamples, o)
 			_, res.Cells = x.judged()
 			return res, nil

@@ -10,9 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
-	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/bleu"
@@ -48,21 +46,8 @@ func parse(t testing.TB, path string) *experiment.Plan {
 	return e
 }
 
-// runner opens datasets by their specs.
-func runner(e *experiment.Plan) *experiment.Runner {
-	return &experiment.Runner{
-		Metric: registry().Parse,
-		Open: func(d experiment.Dataset) (refract.Dataset, error) {
-			ds, err := dataset.Open(e.Path(d.Spec), dataset.Options{References: d.References})
-			for _, x := range d.Expansions {
-				if err == nil {
-					ds, err = dataset.WithReferences(ds, e.Path(x), dataset.Options{})
-				}
-			}
-			return ds, err
-		},
-	}
-}
+// runner opens the datasets of the plan.
+func runner(*experiment.Plan) *experiment.Runner { return &experiment.Runner{Metric: registry().Parse} }
 
 // run runs an experiment.
 func run(t testing.TB, e *experiment.Plan) *experiment.Result {

@@ -169,17 +169,16 @@ func (r *run) people(ctx context.Context, d *data, settings []*setting, res *Res
 func (r *run) againstPeople(ctx context.Context, d *data, s *setting, st Statistic) (*AgainstPeople, error) {
 	var each, above []*estimate
 	for _, rater := range d.raters.tables {
-		p := *rater.Pairs
-		p.Metric, p.MetricOK = s.table.Metric, s.table.MetricOK
-		t := d.newTable(&p, s.table.minRefs, s.table.maxRefs)
+		own := *rater.Pairs
+		own.Metric, own.MetricOK = s.table.Metric, s.table.MetricOK
+		t := d.newTable(&own, s.table.minRefs, s.table.maxRefs)
 		t.from = rater.from
-		x, y := aligned(t, rater)
-		a, b, err := r.both(ctx, x, y, st, r.p.Bootstrap.Resamples)
+		p, err := r.paired(ctx, t, rater, st, r.p.Bootstrap.Resamples)
 		if err != nil {
 			return nil, err
 		}
-		each = append(each, a)
-		above = append(above, &estimate{Value: a.Value - b.Value, Resamples: a.Resamples.Less(b.Resamples)})
+		each = append(each, p.a)
+		above = append(above, &estimate{Value: p.value(), Resamples: p.resamples()})
 	}
 	out := &AgainstPeople{}
 	out.Value, out.Interval = r.meanOf(each)

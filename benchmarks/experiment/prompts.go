@@ -7,7 +7,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
-	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -60,12 +59,8 @@ func (r *run) promptsOf(ctx context.Context, d *data, of *series, best aggregate
 			return err
 		}
 		for _, s := range d.segments {
-			if len(tables) == 0 {
-				t.texts += countPresent(s.References)
-				continue
-			}
-			for v := range s.Variants {
-				if s.Variants[v].Prompt == p && s.Variants[v].Text.Valid {
+			for k, text := range s.AllReferences(nil) {
+				if text.Valid && d.owner(s, k) == i {
 					t.texts++
 				}
 			}
@@ -94,15 +89,17 @@ func (r *run) promptsOf(ctx context.Context, d *data, of *series, best aggregate
 				return err
 			}
 			effect.Alone = est.Value
-			var added, lost correlate.Resamples
-			if effect.AddedGain, added, effect.Added, _, err = r.gain(ctx, t.added, single, st); err != nil {
+			added, err := r.paired(ctx, t.added, single, st, r.p.Bootstrap.Resamples)
+			if err != nil {
 				return err
 			}
-			if effect.Effect, lost, _, effect.Without, err = r.gain(ctx, all, t.without, st); err != nil {
+			lost, err := r.paired(ctx, all, t.without, st, r.p.Bootstrap.Resamples)
+			if err != nil {
 				return err
 			}
-			effect.AddedInterval, effect.EffectInterval = r.interval(added), r.interval(lost)
-			corrected := intervalOf(lost, 1-(1-r.p.Bootstrap.Confidence)/float64(len(tables)))
+			effect.Added, effect.AddedGain, effect.AddedInterval = added.a.Value, added.value(), r.interval(added.resamples())
+			effect.Without, effect.Effect, effect.EffectInterval = lost.b.Value, lost.value(), r.interval(lost.resamples())
+			corrected := intervalOf(lost.resamples(), 1-(1-r.p.Bootstrap.Confidence)/float64(len(tables)))
 			effect.Needed = corrected != nil && corrected.Low > 0
 			out.Prompts = append(out.Prompts, effect)
 		}
@@ -111,14 +108,12 @@ func (r *run) promptsOf(ctx context.Context, d *data, of *series, best aggregate
 	return nil
 }
 
-func countPresent(texts []refract.Text) int {
-	n := 0
-	for _, t := range texts {
-		if t.Valid {
-			n++
-		}
+// owner is the prompt that made a reference of a segment, by its number from 1; 0 for an original.
+func (d *data) owner(s *refract.Segment, column int) int {
+	if column < len(s.References) {
+		return 0
 	}
-	return n
+	return 1 + slices.Index(d.prompts, s.Variants[column-len(s.References)].Prompt)
 }
 
 // decision is how often a prompt's text has the best score.
@@ -133,8 +128,8 @@ func (d *data) decides(cells []refract.MetricScores, info metrics.Info, t *table
 	part := make([]int, n)
 	for i, s := range d.segments {
 		owner := make([]int, s.NumReferences())
-		for v := range s.Variants {
-			owner[len(s.References)+v] = 1 + slices.Index(d.prompts, s.Variants[v].Prompt)
+		for c := range owner {
+			owner[c] = d.owner(s, c)
 		}
 		for h, k := range d.at[i] {
 			if k < 0 || len(owner) == 0 || !t.GoldOK[k] || !t.MetricOK[k] {

@@ -10,8 +10,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/refract-eval/refract/benchmarks/experiment"
 )
 
 // The shipped experiments are read as they are.
@@ -29,20 +27,6 @@ func TestRecipes(t *testing.T) {
 		_, err := os.Stat(filepath.Join(filepath.Dir(f), "README.md"))
 		assert.NoError(t, err)
 	}
-}
-
-// small makes a shipped experiment fast, with files in the layout of the release.
-func small(t *testing.T, recipe, spec string) *experiment.Plan {
-	t.Helper()
-	e := parse(t, "../recipes/"+recipe+"/experiment.yaml")
-	e.Dir, e.Bootstrap.Resamples, e.Test.Resamples = "../dataset/testdata", 20, 100
-	for i := range e.Datasets {
-		e.Datasets[i].Spec = spec
-	}
-	for i := range e.Curves {
-		e.Curves[i].Resamples, e.Curves[i].Seeds = 10, 2
-	}
-	return e
 }
 
 // Made-up data for the sixteen pairs of WMT25 in the format of mt-metrics-eval: some
@@ -115,8 +99,13 @@ func TestWMT25Recipe(t *testing.T) {
 }
 
 func TestPascalRecipe(t *testing.T) {
-	e := small(t, "pascal50s", "table:pairs.jsonl,id=id,references=references,system:a=a,system:b=b,human:preference:a=votes.a,human:preference:b=votes.b,domain=category")
+	e := parse(t, "../recipes/pascal50s/experiment.yaml")
+	e.Dir, e.Bootstrap.Resamples, e.Test.Resamples = "../dataset/testdata", 20, 100
 	e.Datasets = e.Datasets[:1] // the sample has no pair of some kinds
+	e.Datasets[0].Spec = "table:pairs.jsonl,id=id,references=references,system:a=a,system:b=b,human:preference:a=votes.a,human:preference:b=votes.b,domain=category"
+	for i := range e.Curves {
+		e.Curves[i].Resamples, e.Curves[i].Seeds = 10, 2
+	}
 	res := run(t, e)
 	if len(res.Rows) == 0 {
 		t.Error("no rows")

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/significance"
@@ -212,7 +213,7 @@ func (r *run) makeMetrics(ctx context.Context) error {
 			return planErrorf("metric %s uses no references, so there is no curve", info.Name)
 		}
 		r.metrics = append(r.metrics, m)
-		if s := (&series{metric: m, info: info}); r.p.Strict && info.NeedsReferences && !s.hasNative() && slices.ContainsFunc(r.p.Aggregators, isNative) {
+		if s := (&series{metric: m, info: info}); r.p.Strict && info.NeedsReferences && !s.hasNative() && slices.ContainsFunc(r.p.Aggregators, aggregate.Aggregator.Native) {
 			return s.noNative()
 		}
 	}

@@ -111,8 +111,6 @@ func (r *run) settings(d *data) ([]*setting, error) {
 	return out, nil
 }
 
-func isNative(a aggregate.Aggregator) bool { return a.Native() }
-
 // noNative says what to do if a metric lacks native scores.
 func (s *series) noNative() error {
 	if s.own {

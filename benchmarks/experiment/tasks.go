@@ -227,8 +227,10 @@ func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (
 			if err != nil || r.p.Pairing != EveryPair {
 				return res, err
 			}
-			_, values, _, _, err := r.gain(ctx, x, y, t.Statistic)
-			res.Interval = computed(values, r.p.Bootstrap.Confidence)
+			p, err := r.paired(ctx, x, y, t.Statistic, r.p.Bootstrap.Resamples)
+			if err == nil {
+				res.Interval = computed(p.resamples(), r.p.Bootstrap.Confidence)
+			}
 			return res, err
 		})
 	})

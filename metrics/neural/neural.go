@@ -46,7 +46,7 @@ func Factory(open func(context.Context) (Environment, error)) metrics.Factory {
 	return metrics.Factory{
 		Name: Name, Runs: "OIP server", Summary: "a neural metric on a server of the Open Inference Protocol: COMET, BERTScore, …", Tail: "URL/MODEL[,OPTION=VALUE…]", Options: options,
 		New: func(ctx context.Context, v *metrics.Values) (metrics.Metric, error) {
-			spec, err := parseSpec(v.Tail())
+			spec, err := parseSpec(v)
 			if err != nil {
 				return nil, v.Wrong(err)
 			}

@@ -3,9 +3,9 @@ package neural
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract/metrics"
@@ -38,16 +38,33 @@ var options = []metrics.Option{
 
 // parseSpec reads the text after the colon: URL/MODEL[,OPTION=VALUE…]. Its errors do not
 // quote addresses, which may contain secrets.
-func parseSpec(text string) (spec, error) {
-	s := spec{output: defaultOutput, bytes: defaultBytes}
-	if text == "" {
+func parseSpec(v *metrics.Values) (spec, error) {
+	var s spec
+	if v.Tail() == "" {
 		return s, fmt.Errorf("name a server and a model, such as %s", example)
 	}
-	address, rest, more := strings.Cut(text, ",")
-	if err := s.address(address); err != nil || !more {
+	address, rest, more := strings.Cut(v.Tail(), ",")
+	err := s.address(address)
+	if err == nil && more {
+		err = metrics.EachOption(rest, func(key, value string, _ bool) error {
+			if key == "also" {
+				return s.address(value)
+			}
+			return v.Set(key, value, options)
+		}, "also")
+	}
+	if err != nil {
 		return s, err
 	}
-	return s, metrics.EachOption(rest, s.set, "also")
+	for _, key := range []string{"version", "output"} {
+		if v.Has(key) && v.String(key, "") == "" {
+			return s, fmt.Errorf("option %s has no value", key)
+		}
+	}
+	s.version, s.output = v.String("version", ""), v.String("output", defaultOutput)
+	s.direction = v.Enum("direction", "", "higher", "lower")
+	s.bytes = v.Int("batch", defaultBytes, 1, math.MaxInt32)
+	return s, v.Err()
 }
 
 // address reads URL/MODEL.
@@ -72,40 +89,11 @@ func (s *spec) address(text string) error {
 	return nil
 }
 
-func (s *spec) set(key, value string, _ bool) (err error) {
-	switch key {
-	case "also":
-		return s.address(value)
-	case "version":
-		s.version = value
-	case "output":
-		s.output = value
-	case "direction":
-		s.direction = value
-		if _, err := metrics.ParseDirection(value); err != nil {
-			return fmt.Errorf("option direction=%q: want higher or lower", value)
-		}
-	case "batch":
-		if s.bytes, err = strconv.Atoi(value); err != nil || s.bytes < 1 {
-			return fmt.Errorf("option batch=%q: want a number of bytes", value)
-		}
-	default:
-		return metrics.UnknownOption(key, options)
-	}
-	if value == "" {
-		return fmt.Errorf("option %s has no value", key)
-	}
-	return nil
-}
-
 // name is the metric's name. It omits the servers, because they do not change the scores.
 func (s *spec) name() string {
 	name := Name + ":" + s.model
-	if s.version != "" {
-		name += ",version=" + s.version
-	}
-	if s.output != defaultOutput {
-		name += ",output=" + s.output
+	for pair := range slices.Chunk(slices.Concat(metrics.Given("version", s.version, ""), metrics.Given("output", s.output, defaultOutput)), 2) {
+		name += "," + pair[0] + "=" + pair[1]
 	}
 	return name
 }

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
@@ -43,7 +41,7 @@ func Factory(environ []string, log func(line string), failed func(why error) boo
 		Name: Name, Tail: "[OPTION=VALUE …] PROGRAM [ARG …]", Options: options,
 		Summary: "a program of yours, over standard input and output", Runs: "a program",
 		New: func(ctx context.Context, v *metrics.Values) (metrics.Metric, error) {
-			cfg, pass, err := parse(v.Tail())
+			cfg, pass, err := parse(v)
 			if err != nil {
 				return nil, v.Wrong(err)
 			}
@@ -66,9 +64,8 @@ func Factory(environ []string, log func(line string), failed func(why error) boo
 var optionForm = text.Regexp(`^([a-z-]+)=(.*)$`)
 
 // parse reads the text after the colon.
-func parse(tail string) (cfg config, pass []string, err error) {
-	cfg = config{Processes: min(max(1, runtime.GOMAXPROCS(0)/2), defaultProcesses), Timeout: defaultTimeout, Start: patience}
-	argv, err := words(tail)
+func parse(v *metrics.Values) (cfg config, pass []string, err error) {
+	argv, err := words(v.Tail())
 	if err != nil {
 		return cfg, nil, err
 	}
@@ -77,25 +74,25 @@ func parse(tail string) (cfg config, pass []string, err error) {
 		if option == nil {
 			break
 		}
-		switch key, value := option[1], option[2]; key {
-		case "processes":
-			if cfg.Processes, err = strconv.Atoi(value); err != nil || cfg.Processes < 1 || cfg.Processes > mostProcesses {
-				return cfg, nil, fmt.Errorf("option %s=%q: want a whole number from 1 to %d", key, value, mostProcesses)
-			}
-		case "timeout":
-			if cfg.Timeout, err = time.ParseDuration(value); err != nil || cfg.Timeout <= 0 {
-				return cfg, nil, fmt.Errorf("option %s=%q: want a duration, such as 90s or 10m", key, value)
-			}
-			cfg.Start = 0
-		case "name":
-			if cfg.Name = value; !nameForm().MatchString(value) {
-				return cfg, nil, fmt.Errorf("option %s=%q: want up to 80 letters, digits and .,:=+/_-", key, value)
-			}
-		case "pass":
+		if key, value := option[1], option[2]; key == "pass" {
 			pass = append(pass, strings.Split(value, ",")...)
-		default:
-			return cfg, nil, errors.New(english.Unknown("option", key, []string{"processes", "timeout", "name", "pass"}))
+		} else if err := v.Set(key, value, options); err != nil {
+			return cfg, nil, err
 		}
+	}
+	cfg = config{Timeout: defaultTimeout, Start: patience, Name: v.String("name", "")}
+	cfg.Processes = v.Int("processes", min(max(1, runtime.GOMAXPROCS(0)/2), defaultProcesses), 1, mostProcesses)
+	if text := v.String("timeout", ""); v.Has("timeout") {
+		if cfg.Timeout, err = time.ParseDuration(text); err != nil || cfg.Timeout <= 0 {
+			return cfg, nil, fmt.Errorf("option timeout=%q: want a duration, such as 90s or 10m", text)
+		}
+		cfg.Start = 0
+	}
+	if v.Has("name") && !nameForm().MatchString(cfg.Name) {
+		return cfg, nil, fmt.Errorf("option name=%q: want up to 80 letters, digits and .,:=+/_-", cfg.Name)
+	}
+	if err := v.Err(); err != nil {
+		return cfg, nil, err
 	}
 	if len(argv) == 0 || argv[0] == "" {
 		return cfg, nil, errors.New("no program is named: write exec:PROGRAM, such as -m 'exec:python3 my_metric.py'")

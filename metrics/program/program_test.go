@@ -373,7 +373,12 @@ func TestSpec(t *testing.T) {
 			t.Errorf("%q: %v, want %s", tc.tail, err, tc.want)
 		}
 	}
-	cfg, pass, err := parse(`processes=3 timeout=90s pass=A,B py A=b 'c d' "e\"\f" g\ h ''`)
+	var cfg config
+	var pass []string
+	_, err := metrics.Registry{{Name: "exec", Tail: "…", New: func(_ context.Context, v *metrics.Values) (_ metrics.Metric, err error) {
+		cfg, pass, err = parse(v)
+		return nil, err
+	}}}.Parse(t.Context(), `exec:processes=3 timeout=90s pass=A,B py A=b 'c d' "e\"\f" g\ h ''`)
 	if err != nil || cfg.Processes != 3 || cfg.Timeout != 90*time.Second || !slices.Equal(pass, []string{"A", "B"}) ||
 		!slices.Equal(cfg.Command, []string{"py", "A=b", "c d", `e"\f`, "g h", ""}) {
 		t.Errorf("%+v, %q, %v", cfg, pass, err)

@@ -1,13 +1,15 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
 	"runtime"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cmd/refract/internal/page"
@@ -53,31 +55,31 @@ func (h *Held) digits(metric int) int {
 	return report.Decimals(low, high, 1)
 }
 
+// explore yields some segments in order. They are computed in batches, on all cores.
 func (h *Held) explore(ctx context.Context, e *page.Explorer, at []int, chosen []int) iter.Seq2[*page.Segment, error] {
 	return func(yield func(*page.Segment, error) bool) {
-		stopped := errors.New("the segments are not wanted any more")
-		all := func(yield func(*scored, error) bool) {
-			for _, i := range chosen {
-				if !yield(&h.segments[i], nil) {
+		for batch := range slices.Chunk(chosen, 256) {
+			out := make([]*page.Segment, len(batch))
+			g, within := errgroup.WithContext(ctx)
+			g.SetLimit(runtime.GOMAXPROCS(0))
+			for i, k := range batch {
+				g.Go(func() (err error) {
+					if err = within.Err(); err == nil {
+						out[i], err = h.segment(e, at, &h.segments[k])
+					}
+					return err
+				})
+			}
+			err := g.Wait()
+			for _, s := range out {
+				if err = cmp.Or(err, ctx.Err()); err != nil {
+					yield(nil, err)
+					return
+				}
+				if !yield(s, nil) {
 					return
 				}
 			}
-		}
-		show := func(s *scored) (*page.Segment, error) {
-			out, err := h.segment(e, at, s)
-			if err != nil {
-				err = fmt.Errorf("segment %q: %w", s.segment.ID, err)
-			}
-			return out, err
-		}
-		err := inOrder(ctx, runtime.GOMAXPROCS(0), all, show, func(s *page.Segment) error {
-			if !yield(s, nil) {
-				return stopped
-			}
-			return nil
-		})
-		if err != nil && err != stopped {
-			yield(nil, err)
 		}
 	}
 }
@@ -99,7 +101,7 @@ func (h *Held) segment(e *page.Explorer, at []int, s *scored) (*page.Segment, er
 	for k := range seg.Hypotheses {
 		o, err := h.output(e, at, reducer, s, k)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("segment %q: %w", seg.ID, err)
 		}
 		out.Outputs = append(out.Outputs, o)
 	}

@@ -82,57 +82,51 @@ func (s *scored) bytes() float64 {
 // telling yields the numbers of the segments, those that tell most first: by turns the next one of
 // each order, which are by gain, by loss and by disagreement with people under each setting.
 func (h *Held) telling() iter.Seq[int] {
-	var orders [][]int
-	by := func(values []float64) {
-		var order []int
-		for i, v := range values {
-			if v > 0 {
-				order = append(order, i)
+	values := make([][]float64, 3*len(h.settings)) // of each order, by segment
+	for k := range values {
+		values[k] = make([]float64, len(h.segments))
+	}
+	reducer, under := h.engine.Reducer(), make([][]float64, len(h.settings))
+	for i := range h.segments {
+		judged := h.judged(i)
+		for k, metric := range h.metric {
+			under[k] = h.under(reducer, k, i)
+			first := slices.Index(h.metric, metric) // of the metric's settings, usually single
+			for o, v := range under[first] {
+				if more := under[k][o] - v; !math.IsNaN(more) {
+					values[3*k][i] += more
+					values[3*k+1][i] -= more
+				}
 			}
+			values[3*k+2][i] = footrule(judged, under[k])
 		}
-		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(values[j], values[i]) })
+	}
+	all := make([]int, len(h.segments))
+	for i := range all {
+		all[i] = i
+	}
+	var orders [][]int
+	for _, of := range values {
+		order := slices.DeleteFunc(slices.Clone(all), func(i int) bool { return !(of[i] > 0) })
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(of[j], of[i]) })
 		orders = append(orders, order)
 	}
-	reducer, n := h.engine.Reducer(), len(h.segments)
-	for k, metric := range h.metric {
-		first := slices.Index(h.metric, metric) // of the metric's settings, usually single
-		gains, losses, apart := make([]float64, n), make([]float64, n), make([]float64, n)
-		for i := range h.segments {
-			scores := h.under(reducer, k, i)
-			apart[i] = footrule(h.judged(i), scores)
-			for o, v := range h.under(reducer, first, i) {
-				if more := scores[o] - v; !math.IsNaN(more) {
-					gains[i] += more
-					losses[i] -= more
-				}
-			}
-		}
-		by(gains)
-		by(losses)
-		by(apart)
-	}
-	rest := make([]int, n)
-	for i := range rest {
-		rest[i] = i
-	}
 	return func(yield func(int) bool) {
-		seen := make([]bool, len(h.segments))
-		for more := true; more; {
-			more = false
-			for k, order := range orders {
-				for len(order) > 0 && seen[order[0]] {
-					order = order[1:]
-				}
-				if len(order) > 0 {
-					more, seen[order[0]] = true, true
-					if !yield(order[0]) {
-						return
+		seen := make([]bool, len(all))
+		for _, turns := range [][][]int{orders, {all}} {
+			for more := true; more; {
+				more = false
+				for k, order := range turns {
+					for len(order) > 0 && seen[order[0]] {
+						order = order[1:]
 					}
+					if len(order) > 0 {
+						if more, seen[order[0]] = true, true; !yield(order[0]) {
+							return
+						}
+					}
+					turns[k] = order
 				}
-				orders[k] = order
-			}
-			if !more && rest != nil {
-				orders, rest, more = [][]int{rest}, nil, true
 			}
 		}
 	}
@@ -141,15 +135,11 @@ func (h *Held) telling() iter.Seq[int] {
 // under returns the scores of a segment's outputs under a setting, NaN where there is none; higher is better.
 func (h *Held) under(reducer *refract.Reducer, setting, segment int) []float64 {
 	s := &h.segments[segment]
-	ms := &s.scores[h.metric[setting]]
 	out := make([]float64, len(s.segment.Hypotheses))
 	for k := range out {
 		out[k] = math.NaN()
-		if red, err := reducer.ReduceMatrix(ms, setting, k); err == nil && red.Status == metrics.Scored {
-			out[k] = red.Value
-			if h.settings[setting].Metric.Info().Direction == metrics.LowerIsBetter {
-				out[k] = -red.Value
-			}
+		if red, err := reducer.ReduceMatrix(&s.scores[h.metric[setting]], setting, k); err == nil && red.Status == metrics.Scored {
+			out[k] = float64(h.settings[setting].Metric.Info().Direction) * red.Value
 		}
 	}
 	return out
@@ -158,13 +148,10 @@ func (h *Held) under(reducer *refract.Reducer, setting, segment int) []float64 {
 // judged returns what people say of a segment's outputs by the first kind of judgements, NaN for nothing.
 func (h *Held) judged(segment int) []float64 {
 	s := h.segments[segment].segment
-	out := make([]float64, len(s.Hypotheses))
-	for k := range out {
-		out[k] = math.NaN()
-		for _, j := range s.Judgements {
-			if j.Valid && j.Name == h.humans[0] && j.System == s.Hypotheses[k].System {
-				out[k] = j.Score
-			}
+	out := slices.Repeat([]float64{math.NaN()}, len(s.Hypotheses))
+	for _, j := range s.Judgements {
+		if at := slices.IndexFunc(s.Hypotheses, func(o refract.Hypothesis) bool { return o.System == j.System }); at >= 0 && j.Valid && j.Name == h.humans[0] {
+			out[at] = j.Score
 		}
 	}
 	return out

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -105,32 +104,4 @@ func TestTSVRoundTrip(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestDelimitedMissing(t *testing.T) {
-	text, number := Column{Name: "s"}, Column{Name: "x", Kind: KindFloat}
-	tests := []struct {
-		name     string
-		columns  []Column
-		row      []Value
-		csv, tsv string
-	}{
-		{"missing", []Column{text, number}, []Value{Null(), Null()}, ",", `\N` + "\t"},
-		{"empty", []Column{text, number}, []Value{String(""), Null()}, `"",`, "\t"},
-		{"a string like a missing one", []Column{text, number}, []Value{String(`\N`), Null()}, `\N,`, `\\N` + "\t"},
-		{"one column, missing number", []Column{number}, []Value{Null()}, `""`, `\N`},
-		{"one column, missing string", []Column{text}, []Value{Null()}, `""`, `\N`},
-		{"one column, empty string", []Column{text}, []Value{String("")}, `""`, ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			for format, want := range map[Format]string{CSV: tt.csv, TSV: tt.tsv} {
-				var out bytes.Buffer
-				w := NewWriter(&out, format, tt.columns, Options{})
-				writeAll(t, w, [][]Value{tt.row})
-				_, got, _ := strings.Cut(out.String(), "\n")
-				assert.Equal(t, want+"\n", got, format)
-			}
-		})
-	}
 }

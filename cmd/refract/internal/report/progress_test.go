@@ -74,25 +74,32 @@ func TestProgressPlainRate(t *testing.T) {
 }
 
 func TestProgressWithoutTotalOrWork(t *testing.T) {
-	p, out, c := newTestProgress(false, "read", -5, "segments")
-	c.advance(6 * time.Second)
-	p.Add(1_500)
-	p.Finish()
-	if want := "read: 1,500 segments · 250.00/s\nread: 1,500 segments · 250.00/s · in 6s\n"; out.String() != want {
-		t.Errorf("unknown total: got %q, want %q", out, want)
+	for _, tt := range []struct {
+		total         int
+		unit          string
+		after         time.Duration
+		fresh, cached int
+		brief         bool // no last line, unless it takes long
+		want          string
+	}{
+		{-5, "segments", 6 * time.Second, 1_500, 0, false, "x: 1,500 segments · 250.00/s\nx: 1,500 segments · 250.00/s · in 6s\n"},
+		{3, "", 10 * time.Second, 0, 3, false, "x: 3/3 · 3 from cache\nx: 3/3 · 3 from cache · in 10s\n"},
+		{3, "", 0, 0, 0, false, "x: 0/3 · in 0s\n"},
+		{5, "", 4 * time.Second, 5, 0, true, ""},
+		{5, "", 6 * time.Second, 5, 0, true, "x: 5/5 · 0.83/s\nx: 5/5 · 0.83/s · in 6s\n"},
+	} {
+		p, out, c := newTestProgress(false, "x", tt.total, tt.unit)
+		p.brief = tt.brief
+		c.advance(tt.after)
+		if tt.fresh > 0 {
+			p.Add(tt.fresh)
+		}
+		if tt.cached > 0 {
+			p.AddCached(tt.cached)
+		}
+		p.Finish()
+		assert.Equal(t, tt.want, out.String())
 	}
-
-	p, out, c = newTestProgress(false, "expand", 3, "")
-	c.advance(10 * time.Second)
-	p.AddCached(3)
-	p.Finish()
-	if want := "expand: 3/3 · 3 from cache\nexpand: 3/3 · 3 from cache · in 10s\n"; out.String() != want {
-		t.Errorf("all cached: got %q, want %q", out, want)
-	}
-
-	p, out, _ = newTestProgress(false, "expand", 3, "")
-	p.Finish()
-	assert.Equal(t, "expand: 0/3 · in 0s\n", out.String(), "nothing done")
 }
 
 // Watched work shows every half minute that it goes on, and at once what a status says.
@@ -110,18 +117,6 @@ func TestProgressAlive(t *testing.T) {
 	line := "compare: 0 · chrf\n"
 	if want := line + line + line + "compare: 0 · chrf · waiting\n"; out.String() != want {
 		t.Errorf("got:\n%swant:\n%s", out, want)
-	}
-}
-
-// Brief work has no last line, unless it takes long.
-func TestProgressBrief(t *testing.T) {
-	for after, want := range map[time.Duration]string{4 * time.Second: "", 6 * time.Second: "test: 5/5 · 0.83/s\ntest: 5/5 · 0.83/s · in 6s\n"} {
-		p, out, c := newTestProgress(false, "test", 5, "")
-		p.Brief()
-		c.advance(after)
-		p.Add(5)
-		p.Finish()
-		assert.Equal(t, want, out.String(), after)
 	}
 }
 

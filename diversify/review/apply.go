@@ -47,7 +47,7 @@ func (a *applied) Segments(ctx context.Context) iter.Seq2[*refract.Segment, erro
 				return
 			}
 		}
-		if err := a.decisions.unmet(met); err != nil {
+		if err := a.decisions.checkAllApplied(met); err != nil {
 			yield(nil, err)
 		}
 	}
@@ -69,7 +69,7 @@ func (d *Decisions) carryOut(s *refract.Segment, met map[string]bool) (*refract.
 		serves, brings := i < len(s.Variants), false
 		if one, ok := d.by[Key(s, &v)]; ok {
 			met[one.Answer], changed = true, true
-			err := one.suits(s, &v)
+			err := one.checkAnswer(s, &v)
 			if err == nil {
 				err = one.applyTo(&v)
 			}
@@ -134,8 +134,8 @@ func (d *Decision) applyTo(v *refract.Variant) error {
 	return nil
 }
 
-// unmet reports the decisions that are about no answer of the dataset.
-func (d *Decisions) unmet(met map[string]bool) error {
+// checkAllApplied reports the decisions that are about no answer of the dataset.
+func (d *Decisions) checkAllApplied(met map[string]bool) error {
 	var keys []string
 	for key := range d.by {
 		if !met[key] {

@@ -94,9 +94,9 @@ func (d *Decision) Check() error {
 // lineBreaks end a line for people or for programs that read lines.
 const lineBreaks = "\n\r\v\f\u0085\u2028\u2029"
 
-// suits reports why a decision does not fit an answer: it is about another one, or its text
+// checkAnswer reports why a decision does not fit an answer: it is about another one, or its text
 // cannot be a reference.
-func (d *Decision) suits(s *refract.Segment, v *refract.Variant) error {
+func (d *Decision) checkAnswer(s *refract.Segment, v *refract.Variant) error {
 	if d.Segment != "" && d.Segment != s.ID || d.Prompt != "" && d.Prompt != v.Prompt {
 		return fmt.Errorf("the decision names an answer of segment %s, prompt %s; its line was changed: review the answer again",
 			text.Quote(d.Segment), text.Quote(d.Prompt))

@@ -141,20 +141,6 @@ func TestLengths(t *testing.T) {
 	}
 }
 
-func TestPromises(t *testing.T) {
-	blocks := []metrics.Block{
-		{Hypotheses: []string{"The cat sat on the mat.", "", "A cat", "A cat"}, References: []string{"The cat sat.", "A cat sat on the mat.", ""}},
-		{Hypotheses: []string{"你好，世界", "\xff\xfe broken"}, References: []string{"你好。"}},
-		{Hypotheses: []string{"a b"}, References: []string{"a c d"}},
-	}
-	for _, o := range []Options{{}, {Tokenize: "intl", Lowercase: true}, {Tokenize: "zh", Smooth: floor, SmoothValue: new(float64(7))},
-		{Tokenize: "char", Smooth: addK, MaxOrder: 64}, {Tokenize: "none", Smooth: none, Effective: "no"}} {
-		for _, b := range blocks {
-			metricstest.Promises(t, mustNew(o), b)
-		}
-	}
-}
-
 func TestOptionErrors(t *testing.T) {
 	for _, c := range []struct {
 		o    Options

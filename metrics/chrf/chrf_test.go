@@ -135,20 +135,6 @@ func TestLengths(t *testing.T) {
 	}
 }
 
-func TestPromises(t *testing.T) {
-	blocks := []metrics.Block{
-		{Hypotheses: []string{"The cat sat on the mat.", "", "A cat", "A cat"}, References: []string{"The cat sat.", "A cat sat on the mat.", ""}},
-		{Hypotheses: []string{"你好，世界", "\xff\xfe broken"}, References: []string{"你好。"}},
-		{Hypotheses: []string{"a b"}, References: []string{"a c d"}},
-	}
-	for _, o := range []Options{Defaults(), {CharOrder: 6, WordOrder: 2, Beta: 3, Epsilon: true}, {WordOrder: 4, Beta: 1, Lowercase: true},
-		{CharOrder: 64, Beta: 1e-9, Whitespace: true}, {CharOrder: 64, WordOrder: 64, Beta: 1e100}} {
-		for _, b := range blocks {
-			metricstest.Promises(t, mustNew(o), b)
-		}
-	}
-}
-
 func TestOptionErrors(t *testing.T) {
 	for _, c := range []struct {
 		o    Options

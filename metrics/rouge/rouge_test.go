@@ -92,17 +92,6 @@ func TestLengths(t *testing.T) {
 	})
 }
 
-func TestPromises(t *testing.T) {
-	for _, k := range []kind{rouge1, rouge2, rougeL, rougeLsum} {
-		for _, b := range []metrics.Block{
-			{Hypotheses: []string{"The cat sat\non the mat.", "", "A cat", "A cat"}, References: []string{"The cat sat.", "A cat sat\non mats.", ""}},
-			{Hypotheses: []string{"你好，世界", "\xff\xfe broken"}, References: []string{"你好。"}},
-		} {
-			metricstest.Promises(t, mustNew(options{Kind: k, Stemmer: true}), b)
-		}
-	}
-}
-
 func TestSpecs(t *testing.T) {
 	offered := metrics.Registry(Factories())
 	for spec, want := range map[string]string{

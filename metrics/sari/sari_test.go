@@ -205,17 +205,6 @@ func plainGrams(m *metric, n int, texts ...string) map[string]float64 {
 	return out
 }
 
-func TestPromises(t *testing.T) {
-	for _, spec := range specs {
-		for _, b := range []metrics.Block{
-			{Source: "The cat sat on the mat.", Hypotheses: []string{"The cat sat.", "", "A cat", "A cat"}, References: []string{"A cat sat on a mat.", "The cat sat on the mat.", ""}},
-			{Hypotheses: []string{"你好，世界", "\xff\xfe broken"}, References: []string{"你好。"}},
-		} {
-			metricstest.Promises(t, made(t, spec), b)
-		}
-	}
-}
-
 func TestSpecs(t *testing.T) {
 	for spec, want := range map[string]string{
 		"sari":                                   "sari case:lc|tok:13a|rules:easse|del:f",

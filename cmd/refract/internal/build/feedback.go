@@ -38,7 +38,7 @@ func (s *Set) feedback(ctx context.Context, items []*Item) error {
 		dialogues[step] = append(dialogues[step], &Dialogue{item: it, prompts: []string{prompt}, maxTokens: tokensOfError * len(it.Errors)})
 	}
 	for _, step := range []string{stepErrors, stepNoErrors} {
-		st, err := s.ask(ctx, s.Teacher, step, dialogues[step], func(d *Dialogue) { d.item.judged(d) })
+		st, err := s.ask(ctx, s.Teacher, step, dialogues[step], func(d *Dialogue) { d.item.readFeedback(d) })
 		if err != nil {
 			return err
 		}
@@ -62,8 +62,8 @@ func questions(it *Item) map[string]any {
 	return map[string]any{"Reference": it.Reference, "Output": it.Hypothesis, "Errors": list}
 }
 
-// judged parses the answer about an item's report.
-func (it *Item) judged(d *Dialogue) {
+// readFeedback parses the answer about an item's report.
+func (it *Item) readFeedback(d *Dialogue) {
 	var err error
 	switch {
 	case d.Rule != "":

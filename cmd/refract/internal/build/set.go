@@ -178,13 +178,13 @@ func (s *Set) Write(to Folder) (*Summary, error) {
 		return nil, err
 	}
 	files := map[string]func(io.Writer) error{
-		"items.jsonl": jsonLines(s.Items, ""), "build.json": jsonLines([]*Summary{sum}, "  "), cardFile: whole(card),
+		"items.jsonl": jsonLines(s.Items, ""), "build.json": jsonLines([]*Summary{sum}, "  "), cardFile: verbatim(card),
 	}
 	for name, examples := range rows {
 		files[name] = jsonLines(examples, "")
 	}
 	for name, content := range s.Recipe.files { // for users to change and pass to LoadRecipe
-		files["recipe/"+name] = whole(content)
+		files["recipe/"+name] = verbatim(content)
 	}
 	for name, write := range files {
 		if err := to.Write(name, write); err != nil {
@@ -194,7 +194,7 @@ func (s *Set) Write(to Folder) (*Summary, error) {
 	return sum, nil
 }
 
-func whole(content []byte) func(io.Writer) error {
+func verbatim(content []byte) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := w.Write(content)
 		return err

@@ -10,13 +10,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-func openMemory(*testing.T) cache.Store { return cache.NewMemory() }
-
-func openSQLite(t *testing.T) cache.Store {
-	return open(t, filepath.Join(t.TempDir(), "answers.db"))
-}
-
-// open opens a cache file for the duration of a test.
+// open opens a cache for the duration of a test.
 func open(t testing.TB, file string, opts ...cache.Option) *cache.Database {
 	t.Helper()
 	s, err := cache.Open(t.Context(), file, opts...)
@@ -28,34 +22,17 @@ func open(t testing.TB, file string, opts ...cache.Option) *cache.Database {
 }
 
 func TestConformance(t *testing.T) {
-	for _, store := range []struct {
-		name string
-		open func(*testing.T) cache.Store
-	}{
-		{"memory", openMemory},
-		{"sqlite", openSQLite},
-	} {
-		t.Run(store.name, func(t *testing.T) { runSuite(t, store.open) })
-	}
+	t.Run("memory", func(t *testing.T) { runSuite(t, func(*testing.T) cache.Store { return cache.NewMemory() }) })
+	t.Run("sqlite", func(t *testing.T) {
+		runSuite(t, func(t *testing.T) cache.Store { return open(t, filepath.Join(t.TempDir(), "answers.db")) })
+	})
 }
 
 // place returns an opener for a file or a database.
 func place(where string) opener {
-	return func(t *testing.T, opts ...cache.Option) *cache.Database {
-		s, err := cache.Open(t.Context(), where, opts...)
-		if err != nil {
-			t.Error(err)
-			return nil
-		}
-		t.Cleanup(func() {
-			assert.NoError(t, s.Close(), "Close")
-		})
-		return s
-	}
+	return func(t *testing.T, opts ...cache.Option) *cache.Database { return open(t, where, opts...) }
 }
 
 func TestConformanceShared(t *testing.T) {
-	runShared(t, func(t *testing.T) opener {
-		return place(filepath.Join(t.TempDir(), "answers.db"))
-	})
+	runShared(t, func(t *testing.T) opener { return place(filepath.Join(t.TempDir(), "answers.db")) })
 }

@@ -82,9 +82,8 @@ func TestTruncated(t *testing.T) {
 // statement.
 func TestFlippedBytes(t *testing.T) {
 	var sound bytes.Buffer
-	if _, _, err := cache.Export(t.Context(), &sound, open(t, filled(t, 20))); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err := cache.Export(t.Context(), &sound, open(t, filled(t, 20)))
+	require.NoError(t, err)
 	victim := newEntry(7)
 	key := victim.Request.Key()
 	// A page that was split may contain stale copies before the valid one, so all are

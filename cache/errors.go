@@ -15,18 +15,23 @@ import (
 
 // Errors of a store, for errors.Is. The messages that wrap them name the file or the
 // database, and say what to do.
-var (
-	errFull     = errors.New("disk full")
-	errLocked   = errors.New("locked by another process")
-	ErrCorrupt  = errors.New("damaged")
-	errForeign  = errors.New("not a cache of this program")
-	errVersion  = errors.New("of another version of the program")
-	errReadOnly = errors.New("not writable")
-	errReplaced = errors.New("removed or replaced while in use")
-	errClosed   = errors.New("closed")
-
-	errUnavailable = errors.New("the database cannot be reached")
+const (
+	errFull     = storeError("disk full")
+	errLocked   = storeError("locked by another process")
+	ErrCorrupt  = storeError("damaged")
+	errForeign  = storeError("not a cache of this program")
+	errVersion  = storeError("of another version of the program")
+	errReadOnly = storeError("not writable")
+	errReplaced = storeError("removed or replaced while in use")
+	errClosed   = storeError("closed")
 )
+
+// errUnavailable needs advice, which the others have where they are returned.
+var errUnavailable = errors.New("the database cannot be reached")
+
+type storeError string
+
+func (e storeError) Error() string { return string(e) }
 
 // failure is a message without secrets. Its causes are for errors.Is and errors.As.
 type failure struct {
@@ -47,13 +52,8 @@ func (d *Database) explain(ctx context.Context, op string, err error) error {
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("cache %s: %s: %w", d.name, op, ctx.Err())
-	case errors.As(err, &told):
+	case errors.As(err, &told), errors.As(err, new(storeError)):
 		return err
-	}
-	for _, kind := range []error{errFull, errLocked, ErrCorrupt, errForeign, errVersion, errReadOnly, errReplaced, errClosed} {
-		if errors.Is(err, kind) {
-			return err
-		}
 	}
 	advice, kind := d.classify(op, err)
 	causes, what := []error{err}, op

@@ -32,7 +32,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	request := cache.Request{Kind: cache.KindChat, Model: "model-a", Prompt: "Reword: It rains.", Params: params}
+	request := cache.Request{Kind: "chat", Model: "model-a", Prompt: "Reword: It rains.", Params: params}
 	for range 2 {
 		stored, found, err := answers.Get(ctx, []cache.Key{request.Key()})
 		if err == nil && !found[0] {

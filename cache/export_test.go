@@ -15,8 +15,7 @@ func MaxPages(n int) Option { return func(o *options) { o.maxPages = n } }
 func Abandon(d *Database) { d.claims.end() }
 
 var (
-	OpenPostgres = openPostgres
-	ParseParams  = parseParams
+	ParseParams = parseParams
 
 	ErrClosed, ErrForeign, ErrFull = errClosed, errForeign, errFull
 	ErrVersion                     = errVersion

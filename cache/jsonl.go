@@ -2,7 +2,6 @@ package cache
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -86,36 +85,21 @@ func Import(ctx context.Context, r io.Reader, to Store) (done Imported, err erro
 		batch, first = batch[:0], next
 		return nil
 	}
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine)
-	for n := 1; ; n++ {
-		more := lines.Scan()
-		b := lines.Bytes()
-		if n == 1 {
-			b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	for l, err := range jsonline.Lines(r, maxLine) {
+		var e Entry
+		if err == nil {
+			e, err = parseEntry(l.Text)
 		}
-		if b = bytes.TrimSpace(b); len(b) > 0 {
-			e, err := parseEntry(b)
-			if err != nil {
-				return done, cmp.Or(flush(n), atLine(n, err))
-			}
-			batch = append(batch, e)
+		if err != nil {
+			return done, cmp.Or(flush(l.Number), atLine(l.Number, err))
 		}
-		if len(batch) == importBatch || !more {
-			if err := flush(n + 1); err != nil {
+		if batch = append(batch, e); len(batch) == importBatch {
+			if err := flush(l.Number + 1); err != nil {
 				return done, err
 			}
 		}
-		switch err := lines.Err(); {
-		case more:
-		case errors.Is(err, bufio.ErrTooLong):
-			return done, atLine(n, fmt.Errorf("it has more than %d MiB; is this a file of 'refract cache export'?", maxLine>>20))
-		case err != nil:
-			return done, atLine(n, err)
-		default:
-			return done, nil
-		}
 	}
+	return done, flush(0)
 }
 
 func atLine(n int, err error) error { return fmt.Errorf("cache: import: line %d: %w", n, err) }

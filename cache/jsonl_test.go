@@ -20,7 +20,7 @@ func TestExportGolden(t *testing.T) {
 	entries := []cache.Entry{newEntry(0), newEntry(1), newEntry(2)}
 	entries[1].Text, entries[1].HasText, entries[1].FinishReason = "", false, "content_filter"
 	entries[2] = cache.Entry{
-		Request: cache.Request{Kind: cache.KindCompletions, Model: "m", Prompt: "<a> & \"b\"\x00\u2028é"},
+		Request: cache.Request{Kind: "completions", Model: "m", Prompt: "<a> & \"b\"\x00\u2028é"},
 		Answer:  cache.Answer{HasText: true},
 	}
 	for _, e := range entries {

@@ -51,7 +51,7 @@ func pooled(t *testing.T) string {
 
 // The cache works the same through PgBouncer, which gives each transaction another connection.
 func TestPgBouncer(t *testing.T) {
-	open := func(t *testing.T) cache.Store { return openPostgres(t, pooled(t)) }
+	open := func(t *testing.T) cache.Store { return open(t, pooled(t)) }
 	t.Run("postgres", func(t *testing.T) { runSuite(t, open) })
 	t.Run("shared", func(t *testing.T) {
 		runShared(t, func(t *testing.T) opener { return place(pooled(t)) })
@@ -59,7 +59,7 @@ func TestPgBouncer(t *testing.T) {
 	t.Run("processes", func(t *testing.T) { shareBetweenProcesses(t, pooled(t)) })
 	t.Run("killed", func(t *testing.T) { claimsOfAKilledProcess(t, pooled(t)) })
 	t.Run("search_path", func(t *testing.T) {
-		_, err := cache.OpenPostgres(t.Context(), withQuery(t, pooled(t), "search_path", "other"), cache.BusyTimeout(time.Hour))
+		_, err := cache.Open(t.Context(), withQuery(t, pooled(t), "search_path", "other"), cache.BusyTimeout(time.Hour))
 		wantError(t, err, cache.ErrUnavailable, "PgBouncer", "ALTER ROLE")
 	})
 }
@@ -67,7 +67,7 @@ func TestPgBouncer(t *testing.T) {
 // If the server has no free connection, the store waits and says so.
 func TestPostgresTooManyClients(t *testing.T) {
 	where := postgresSchema(t)
-	openPostgres(t, where) // creates the tables
+	open(t, where) // creates the tables
 	u, err := url.Parse(where)
 	if err != nil {
 		t.Fatal("the URL of the server cannot be parsed")
@@ -80,11 +80,11 @@ func TestPostgresTooManyClients(t *testing.T) {
 	u.User = url.UserPassword(role, "crowd")
 	held, err := pgx.Connect(t.Context(), u.String())
 	require.NoError(t, err)
-	_, err = cache.OpenPostgres(t.Context(), u.String(), cache.BusyTimeout(30*time.Millisecond))
+	_, err = cache.Open(t.Context(), u.String(), cache.BusyTimeout(30*time.Millisecond))
 	wantError(t, err, cache.ErrUnavailable, "as many clients as it takes", "pool_max_conns", "PgBouncer")
 
 	var said atomic.Value
-	s, err := cache.OpenPostgres(t.Context(), u.String(), cache.BusyTimeout(time.Second), cache.Tell(func(m string) {
+	s, err := cache.Open(t.Context(), u.String(), cache.BusyTimeout(time.Second), cache.Tell(func(m string) {
 		said.Store(m)
 		go held.Close(t.Context())
 	}))

@@ -69,19 +69,10 @@ func inPostgres(t testing.TB, databaseURL string, statements ...string) {
 	}
 }
 
-func openPostgres(t testing.TB, where string, opts ...cache.Option) *cache.Database {
-	t.Helper()
-	s, err := cache.OpenPostgres(t.Context(), where, opts...)
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		assert.NoError(t, s.Close(), "Close")
-	})
-	return s
-}
-
 func TestPostgresConformance(t *testing.T) {
-	open := func(t *testing.T) cache.Store { return openPostgres(t, postgresSchema(t)) }
-	t.Run("postgres", func(t *testing.T) { runSuite(t, open) })
+	t.Run("postgres", func(t *testing.T) {
+		runSuite(t, func(t *testing.T) cache.Store { return open(t, postgresSchema(t)) })
+	})
 	t.Run("shared", func(t *testing.T) {
 		runShared(t, func(t *testing.T) opener { return place(postgresSchema(t)) })
 	})
@@ -172,13 +163,13 @@ func TestPostgresUnreachable(t *testing.T) {
 	require.NoError(t, err)
 	address := l.Addr().String()
 	require.NoError(t, l.Close())
-	_, err = cache.OpenPostgres(t.Context(), "postgres://me:secret@"+address+"/answers?sslmode=disable", cache.BusyTimeout(50*time.Millisecond))
+	_, err = cache.Open(t.Context(), "postgres://me:secret@"+address+"/answers?sslmode=disable", cache.BusyTimeout(50*time.Millisecond))
 	wantError(t, err, cache.ErrUnavailable, address, "answers", "me@", "run again")
 	assert.Equal(t, 1, strings.Count(err.Error(), cache.ErrUnavailable.Error()), "error %q repeats itself", err)
 	// Trying to reach the server ends with the context.
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err = cache.OpenPostgres(ctx, "postgres://me:secret@"+address+"/answers?sslmode=disable", cache.BusyTimeout(time.Hour))
+	_, err = cache.Open(ctx, "postgres://me:secret@"+address+"/answers?sslmode=disable", cache.BusyTimeout(time.Hour))
 	wantError(t, err, context.DeadlineExceeded, address)
 }
 
@@ -190,7 +181,7 @@ func TestPostgresSilent(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var told atomic.Pointer[string]
-	_, err = cache.OpenPostgres(ctx, "postgres://me:secret@"+l.Addr().String()+"/answers?sslmode=disable", cache.BusyTimeout(time.Millisecond), cache.Tell(func(m string) {
+	_, err = cache.Open(ctx, "postgres://me:secret@"+l.Addr().String()+"/answers?sslmode=disable", cache.BusyTimeout(time.Millisecond), cache.Tell(func(m string) {
 		told.Store(&m)
 		cancel()
 	}))
@@ -222,7 +213,7 @@ func TestPostgresRefuses(t *testing.T) {
 		{"schema", edit(func(u *url.URL) { u.RawQuery = "sslmode=disable&search_path=no_such" }), cache.ErrUnavailable, "search_path"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := cache.OpenPostgres(t.Context(), test.where, cache.BusyTimeout(time.Minute))
+			_, err := cache.Open(t.Context(), test.where, cache.BusyTimeout(time.Minute))
 			wantError(t, err, test.kind, test.want)
 			if strings.Contains(err.Error(), "wrong-password") {
 				t.Errorf("error %q shows the password", err)
@@ -234,7 +225,7 @@ func TestPostgresRefuses(t *testing.T) {
 	require.NoError(t, err)
 	password, _ := u.User.Password()
 	t.Setenv("PGPASSWORD", password)
-	s := openPostgres(t, edit(func(u *url.URL) { u.User = url.User(u.User.Username()) }))
+	s := open(t, edit(func(u *url.URL) { u.User = url.User(u.User.Username()) }))
 	for _, shown := range []string{s.String(), fmt.Sprintf("%v %+v %#v", s, s, s)} {
 		if password != "" && strings.Contains(shown, password) {
 			t.Error("the password is shown")
@@ -244,32 +235,32 @@ func TestPostgresRefuses(t *testing.T) {
 
 func TestPostgresSchema(t *testing.T) {
 	where := postgresSchema(t)
-	_, err := cache.OpenPostgres(t.Context(), where, cache.ReadOnly())
+	_, err := cache.Open(t.Context(), where, cache.ReadOnly())
 	wantError(t, err, cache.ErrForeign, "search_path")
 
-	openPostgres(t, where)
-	if st, err := openPostgres(t, where, cache.ReadOnly()).Stats(t.Context()); err != nil || st.Entries != 0 {
+	open(t, where)
+	if st, err := open(t, where, cache.ReadOnly()).Stats(t.Context()); err != nil || st.Entries != 0 {
 		t.Errorf("Stats = %+v, %v", st, err)
 	}
 	for _, other := range []int{1, 7} {
 		inPostgres(t, where, fmt.Sprintf("UPDATE refract_cache SET version = %d", other))
-		_, err = cache.OpenPostgres(t.Context(), where)
+		_, err = cache.Open(t.Context(), where)
 		wantError(t, err, cache.ErrVersion, fmt.Sprintf("version %d", other), "knows 2")
 	}
 	inPostgres(t, where, "DELETE FROM refract_cache")
-	_, err = cache.OpenPostgres(t.Context(), where)
+	_, err = cache.Open(t.Context(), where)
 	wantError(t, err, cache.ErrForeign)
 	inPostgres(t, where, "DROP TABLE refract_cache")
-	_, err = cache.OpenPostgres(t.Context(), where)
+	_, err = cache.Open(t.Context(), where)
 	wantError(t, err, cache.ErrForeign)
 	inPostgres(t, where, "CREATE TABLE refract_cache (version integer)", "INSERT INTO refract_cache VALUES (2)", "ALTER TABLE refract_records DROP COLUMN about")
-	_, err = cache.OpenPostgres(t.Context(), where)
+	_, err = cache.Open(t.Context(), where)
 	wantError(t, err, cache.ErrCorrupt)
 }
 
 func TestPostgresDamage(t *testing.T) {
 	where := postgresSchema(t)
-	s := openPostgres(t, where)
+	s := open(t, where)
 	for i := range 20 {
 		require.NoError(t, putEntry(t.Context(), s, newEntry(i)))
 	}
@@ -314,7 +305,7 @@ func TestPostgresServerRestarts(t *testing.T) {
 	if os.Getenv(postgresStopVariable) == "" {
 		t.Skip("$" + postgresStopVariable + " is not set: benchmarks/servers/postgres.sh sets it")
 	}
-	s := openPostgres(t, where, cache.BusyTimeout(time.Minute), cache.Lease(time.Minute))
+	s := open(t, where, cache.BusyTimeout(time.Minute), cache.Lease(time.Minute))
 	const workers = 16
 	var stop atomic.Bool
 	var next, put atomic.Int64

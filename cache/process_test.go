@@ -208,9 +208,8 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 			}
 			stored[n] = true
 		}
-		if _, err := io.Copy(io.Discard, out); err != nil {
-			t.Fatal(err)
-		}
+		_, err := io.Copy(io.Discard, out)
+		require.NoError(t, err)
 		if err := cmd.Wait(); err == nil {
 			t.Fatal("the child ended before it was killed")
 		}
@@ -269,7 +268,7 @@ func shareBetweenProcesses(t *testing.T, where string) {
 		})
 	}
 	wg.Wait()
-	s := place(where)(t)
+	s := open(t, where)
 	for n := range 200 {
 		e, ok, err := getAnswer(t.Context(), s, newEntry(n).Request.Key())
 		if err != nil || !ok {
@@ -291,7 +290,7 @@ func TestClaimsOfAKilledProcess(t *testing.T) {
 
 func claimsOfAKilledProcess(t *testing.T, where string) {
 	const n = 20
-	before := place(where)(t, cache.Lease(shortLease))
+	before := open(t, where, cache.Lease(shortLease))
 	keys := make([]cache.Key, n)
 	for i := range keys {
 		keys[i] = newEntry(i).Request.Key()
@@ -311,7 +310,7 @@ func claimsOfAKilledProcess(t *testing.T, where string) {
 		t.Fatal("the child ended before it was killed")
 	}
 	// Both a store that was open before and a new one are granted them.
-	for i, s := range []*cache.Database{before, place(where)(t, cache.Lease(shortLease))} {
+	for i, s := range []*cache.Database{before, open(t, where, cache.Lease(shortLease))} {
 		for part := keys[i*n/2 : (i+1)*n/2]; ; time.Sleep(10 * time.Millisecond) {
 			if granted, err = s.Claim(t.Context(), part); err != nil {
 				t.Fatal(err)

@@ -5,17 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
-)
-
-// Kinds of endpoint that this package names. Other names are allowed.
-const (
-	// KindChat is a chat endpoint with a single user message, whose text is the prompt.
-	// A conversation of several messages needs another kind, so that its encoding as one
-	// string cannot be mistaken for a user's text.
-	KindChat = "chat"
-	// KindCompletions is a legacy completions endpoint.
-	KindCompletions = "completions"
 )
 
 // keyVersion begins the encoding that a Key is computed from. It changes whenever the
@@ -25,7 +16,10 @@ const keyVersion = "refract cache request 1"
 // Request is everything that determines an answer. Two requests have the same Key if and
 // only if they are equal under ==.
 type Request struct {
-	Kind     string `json:"kind"`               // kind of endpoint, such as KindChat; never ""
+	// Kind is the kind of endpoint, such as chat or completions; never "". A conversation of several
+	// messages needs another kind than a single prompt, so that its encoding as one string cannot be
+	// mistaken for a user's text.
+	Kind     string `json:"kind"`
 	Model    string `json:"model"`              // as sent to the server; never ""
 	Revision string `json:"revision,omitempty"` // of the model's weights; "" if none is given
 	Prompt   string `json:"prompt"`             // the whole prompt as sent
@@ -99,16 +93,10 @@ func (r Request) validate() error {
 // validText returns an error if s is not UTF-8, which could not be stored and exported
 // unchanged.
 func validText(name, s string) error {
-	if utf8.ValidString(s) {
-		return nil
-	}
-	at := 0
-	for at < len(s) {
-		r, size := utf8.DecodeRuneInString(s[at:])
-		if r == utf8.RuneError && size <= 1 {
-			break
+	for at, r := range s {
+		if r == utf8.RuneError && !strings.HasPrefix(s[at:], string(r)) {
+			return fmt.Errorf("the %s is not valid UTF-8 (byte %d)", name, at)
 		}
-		at += size
 	}
-	return fmt.Errorf("the %s is not valid UTF-8 (byte %d)", name, at)
+	return nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 var sampleRequest = cache.Request{
-	Kind: cache.KindChat, Model: "gpt-3.5-turbo", Revision: "main", Prompt: "Reword: the sea is calm.\x00é",
+	Kind: "chat", Model: "gpt-3.5-turbo", Revision: "main", Prompt: "Reword: the sea is calm.\x00é",
 	Params: `{"max_tokens":256,"temperature":1,"top_p":0.9}`, Sample: 2,
 }
 

@@ -188,7 +188,7 @@ func stats(t *testing.T, open opener) {
 		e := newEntry(i)
 		switch i {
 		case 1:
-			e.Request.Kind, e.Request.Model = cache.KindCompletions, "model-b"
+			e.Request.Kind, e.Request.Model = "completions", "model-b"
 		case 2:
 			e.Text, e.HasText = "", false
 		}

@@ -59,7 +59,7 @@ func TestSpare(t *testing.T) {
 		os.Rename(files[2], linked), os.Symlink(linked, files[2])); err != nil {
 		t.Fatal(err)
 	}
-	again := place(where)(t)
+	again := open(t, where)
 	taken, err := cache.NewSpare(again, where, dirs...).TakeUp(t.Context())
 	if taken != n-3 || err == nil {
 		t.Errorf("TakeUp = %d, %v", taken, err)

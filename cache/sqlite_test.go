@@ -258,9 +258,8 @@ func TestClaimsWhenTheClockIsSet(t *testing.T) {
 			db, err := sql.Open("sqlite", file)
 			require.NoError(t, err)
 			defer db.Close()
-			if _, err := db.Exec("UPDATE owners SET expires = expires - ?", days*24*3600*1000); err != nil {
-				t.Fatal(err)
-			}
+			_, err = db.Exec("UPDATE owners SET expires = expires - ?", days*24*3600*1000)
+			require.NoError(t, err)
 			claimer{t, asks}.claim("1 2", "no no")
 			for granted := false; !granted; time.Sleep(20 * time.Millisecond) {
 				got, err := asks.Claim(t.Context(), keysOf(t, "1"))

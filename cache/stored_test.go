@@ -17,15 +17,13 @@ func TestStoredBefore(t *testing.T) {
 	entries, err := os.ReadFile(filepath.Join("testdata", "version3.jsonl"))
 	require.NoError(t, err)
 	want := cache.NewMemory()
-	if _, err := cache.Import(t.Context(), bytes.NewReader(entries), want); err != nil {
-		t.Fatal(err)
-	}
+	_, err = cache.Import(t.Context(), bytes.NewReader(entries), want)
+	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "old.db")
 	rewrite(t, filepath.Join("testdata", "version3.sqlite"), file, func(b []byte) []byte { return b })
 	fresh := open(t, filepath.Join(t.TempDir(), "new.db"))
-	if _, err := cache.Import(t.Context(), bytes.NewReader(entries), fresh); err != nil {
-		t.Fatal(err)
-	}
+	_, err = cache.Import(t.Context(), bytes.NewReader(entries), fresh)
+	require.NoError(t, err)
 	for name, s := range map[string]*cache.Database{"read only": open(t, file, cache.ReadOnly()), "writable": open(t, file), "new": fresh} {
 		n := 0
 		for record, err := range want.Records(t.Context(), "") {

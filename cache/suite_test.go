@@ -46,7 +46,7 @@ func runSuite(t *testing.T, open func(t *testing.T) cache.Store) {
 func newEntry(n int) cache.Entry {
 	return cache.Entry{
 		Request: cache.Request{
-			Kind: cache.KindChat, Model: "model-a", Revision: "r1",
+			Kind: "chat", Model: "model-a", Revision: "r1",
 			Prompt: fmt.Sprintf("Say %d differently.", n),
 			Params: `{"max_tokens":256,"temperature":1,"top_p":0.9}`,
 			Sample: n % 3,

@@ -262,7 +262,7 @@ func TestKeysOfTheTextForm(t *testing.T) {
 	for e, err := range cache.NewAnswers(store).Entries(t.Context()) {
 		require.NoError(t, err)
 		want := cache.Request{
-			Kind: cache.KindChat, Model: model, Prompt: cfg.Prompts[0].Render("One.", ""),
+			Kind: "chat", Model: model, Prompt: cfg.Prompts[0].Render("One.", ""),
 			Params: `{"max_tokens":1024,"temperature":1,"top_p":0.9}`,
 		}
 		assert.Empty(t, cmp.Diff(want, e.Request))

@@ -23,7 +23,7 @@ func (c *Client) BatchServer() string { return c.transport.servers[0].shown }
 
 // BatchURL returns the URL path that a batch and its requests name.
 func (c *Client) BatchURL() string {
-	if c.endpoint == Completions {
+	if c.cfg.Endpoint == Completions {
 		return string(openai.BatchEndpointCompletions)
 	}
 	return string(openai.BatchEndpointChatCompletions)
@@ -78,8 +78,8 @@ func (c *Client) batchCall(ctx context.Context, out *call, v any, good func() bo
 // UploadBatchFile uploads JSON lines and returns the file's id once the server can make a batch of
 // it: Azure processes files first, and refuses batches of pending files.
 func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte) (string, error) {
-	if c.announce != nil {
-		c.announce()
+	if c.cfg.Announce != nil {
+		c.cfg.Announce()
 	}
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)

@@ -20,9 +20,8 @@ func wire(t *testing.T, endpoint llm.Endpoint, req llm.Request) string {
 	srv := llmtest.NewServer(t, nil)
 	c, err := llm.New(llm.Config{BaseURL: srv.BaseURL, Endpoint: endpoint})
 	require.NoError(t, err)
-	if _, err := c.Complete(t.Context(), req); err != nil {
-		t.Fatal(err)
-	}
+	_, err = c.Complete(t.Context(), req)
+	require.NoError(t, err)
 	body, err := c.Body(req)
 	require.NoError(t, err)
 	got := srv.Requests()[0].Raw

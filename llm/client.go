@@ -7,18 +7,14 @@ import (
 	"io"
 	"net/http"
 	"sync"
-	"time"
 )
 
 // Client calls one or more model servers. It is safe for concurrent use by any number of
 // callers; the number of calls in flight is bounded for each server.
 type Client struct {
-	endpoint  Endpoint
+	cfg       Config
 	form      wireForm
 	transport *transport
-	warn      func(error)
-	wait      time.Duration
-	announce  func()
 	first     sync.Once // checks the servers before the first call
 	// renamed holds the models whose server wants the token limit under its newer name.
 	renamed sync.Map
@@ -36,7 +32,7 @@ func New(cfg Config) (*Client, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	return &Client{endpoint: cfg.Endpoint, form: forms[cfg.Endpoint], transport: newTransport(targets, cfg), warn: cfg.Warn, wait: cfg.Wait, announce: cfg.Announce}, nil
+	return &Client{cfg: cfg, form: forms[cfg.Endpoint], transport: newTransport(targets, &cfg)}, nil
 }
 
 // Format writes the client's servers and endpoint, whatever the verb.
@@ -45,7 +41,7 @@ func (c *Client) Format(f fmt.State, _ rune) {
 		_, _ = io.WriteString(f, "llm.Client(nil)")
 		return
 	}
-	fmt.Fprintf(f, "llm.Client{%s %s}", c.transport.shown, c.endpoint)
+	fmt.Fprintf(f, "llm.Client{%s %s}", c.transport.shown, c.cfg.Endpoint)
 }
 
 // Complete asks for one answer. It returns an *Error when the servers give

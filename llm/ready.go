@@ -22,8 +22,8 @@ func (c *Client) Ready(ctx context.Context, model string) []error {
 }
 
 func (s *server) ready(ctx context.Context, model string) *Error {
-	if s.protocol != nil {
-		return s.once(ctx, s.protocol.Health)
+	if s.cfg.Protocol != nil {
+		return s.once(ctx, s.cfg.Protocol.Health)
 	}
 	var names []string
 	e := s.once(ctx, Call{Method: http.MethodGet, Path: "/models", Most: minAnswerBytes, Read: func(_ string, _ *http.Response, body []byte) error {
@@ -67,28 +67,28 @@ const readyPause = 2 * time.Second
 // await checks, before the first call, whether the servers are ready.
 func (c *Client) await(ctx context.Context, model string) {
 	c.first.Do(func() {
-		if c.announce != nil {
-			c.announce()
+		if c.cfg.Announce != nil {
+			c.cfg.Announce()
 		}
-		if c.warn == nil {
+		if c.cfg.Warn == nil {
 			return
 		}
 		begin, done := beginning(ctx)
 		defer done()
 		faults := c.Ready(begin, model)
-		if passing := slices.IndexFunc(faults, mayPass); passing >= 0 && (len(faults) == 1 || c.wait > 0) && begin.Err() == nil {
-			until, longer := c.wait, ""
+		if passing := slices.IndexFunc(faults, mayPass); passing >= 0 && (len(faults) == 1 || c.cfg.Wait > 0) && begin.Err() == nil {
+			until, longer := c.cfg.Wait, ""
 			if until == 0 {
 				until, longer = closedTime, " (--wait 30m waits longer)"
 			}
-			c.warn(fmt.Errorf("%w; trying until %s%s", faults[passing], time.Now().Add(until).Format(time.TimeOnly), longer))
-			if c.wait > 0 {
-				faults = c.Await(begin, model, c.wait)
+			c.cfg.Warn(fmt.Errorf("%w; trying until %s%s", faults[passing], time.Now().Add(until).Format(time.TimeOnly), longer))
+			if c.cfg.Wait > 0 {
+				faults = c.Await(begin, model, c.cfg.Wait)
 			}
 		}
 		for _, err := range faults {
 			if err != nil && (errors.Is(err, ErrNotFound) || len(faults) > 1) && begin.Err() == nil {
-				c.warn(err)
+				c.cfg.Warn(err)
 			}
 		}
 	})

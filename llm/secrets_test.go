@@ -170,9 +170,8 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 func TestBasicAuthentication(t *testing.T) {
 	h := &llmtest.Handler{}
 	c := local(t, h, func(cfg *llm.Config) { cfg.BaseURL = "http://me:pw@host.test/v1" })
-	if _, err := c.Complete(t.Context(), request("p")); err != nil {
-		t.Fatal(err)
-	}
+	_, err := c.Complete(t.Context(), request("p"))
+	require.NoError(t, err)
 	if user, password, _ := h.Requests()[0].BasicAuth(); user != "me" || password != "pw" {
 		t.Errorf("sent as %q, %q", user, password)
 	}

@@ -20,14 +20,10 @@ import (
 // answered.
 type server struct {
 	target
-	base      http.RoundTripper
-	protocol  *Protocol                   // nil for OpenAI's
-	explain   func(e *Error, body []byte) // adds what the protocol says about a failure
-	userAgent string
-	timeout   time.Duration
-	room      *semaphore.Weighted // bytes for large answers, shared by all servers
-	most      int                 // maximum calls in flight
-	answered  atomic.Int64        // good answers so far
+	cfg      *Config
+	explain  func(e *Error, body []byte) // adds what the protocol says about a failure
+	room     *semaphore.Weighted         // bytes for large answers, shared by all servers
+	answered atomic.Int64                // good answers so far
 
 	inFlight int
 	until    time.Time // no call is sent before, because it asked for a pause or keeps failing
@@ -53,15 +49,12 @@ func mostBytes(tokens int) int64 {
 	return min(maxAnswerBytes, minAnswerBytes+bytesPerToken*int64(tokens))
 }
 
-func newServer(t target, cfg Config, room *semaphore.Weighted) *server {
+func newServer(t target, cfg *Config, room *semaphore.Weighted) *server {
 	explain := forms[cfg.Endpoint].explain
 	if cfg.Protocol != nil {
 		explain = cfg.Protocol.adapt
 	}
-	return &server{
-		explain: explain, target: t, base: cfg.Transport, protocol: cfg.Protocol, userAgent: cfg.UserAgent, timeout: cfg.Timeout, room: room,
-		most: cfg.MaxInFlight,
-	}
+	return &server{target: t, cfg: cfg, explain: explain, room: room}
 }
 
 // request returns the request of a call, addressed to the server.
@@ -71,7 +64,7 @@ func (s *server) request(ctx context.Context, c *call) *http.Request {
 		Header: maps.Clone(c.header), Body: http.NoBody,
 	}
 	out.Header.Set("Accept", "application/json")
-	out.Header.Set("User-Agent", s.userAgent)
+	out.Header.Set("User-Agent", s.cfg.UserAgent)
 	if s.authorization != "" {
 		out.Header.Set(s.keyHeader, s.authorization)
 	}
@@ -88,12 +81,12 @@ var errTooLarge = errors.New("answer too large")
 // send makes one attempt. A good answer has been parsed by the call, and the response contains the
 // raw body.
 func (s *server) send(caller context.Context, c *call) (*http.Response, *Error) {
-	timeout := cmp.Or(c.timeout, s.timeout)
+	timeout := cmp.Or(c.timeout, s.cfg.Timeout)
 	ctx, cancel := context.WithTimeout(caller, timeout)
 	defer cancel()
 	// RoundTrip does not follow redirects, which would send the prompt, and maybe the key,
 	// elsewhere.
-	resp, err := s.base.RoundTrip(s.request(ctx, c))
+	resp, err := s.cfg.Transport.RoundTrip(s.request(ctx, c))
 	var body []byte
 	if err == nil {
 		var free func()
@@ -110,7 +103,7 @@ func (s *server) send(caller context.Context, c *call) (*http.Response, *Error) 
 		e.matches = func(target error) bool { return errors.Is(reader.error, target) }
 	case errors.Is(err, errTooLarge):
 		e = s.fail(ErrBadAnswer, resp.StatusCode, noRetry, fmt.Sprintf("gave an answer of more than %d bytes", c.most), "", "")
-		if s.protocol == nil {
+		if s.cfg.Protocol == nil {
 			e.Hint = hintBaseURL
 		}
 	case err != nil && ctx.Err() != nil && caller.Err() == nil:

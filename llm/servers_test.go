@@ -77,9 +77,8 @@ func TestRetryGoesToAnotherServer(t *testing.T) {
 				c := several(t, []*llmtest.Handler{sick, well}, func(cfg *llm.Config) { cfg.MaxRetries, cfg.Timeout = 1, 10*time.Second })
 				start := time.Now()
 				for i := range 20 {
-					if _, err := c.Complete(t.Context(), request(fmt.Sprint(i))); err != nil {
-						t.Fatal(err)
-					}
+					_, err := c.Complete(t.Context(), request(fmt.Sprint(i)))
+					require.NoError(t, err)
 				}
 				if well.Calls() != 20 || sick.Calls() == 0 || time.Since(start) > 2*time.Minute {
 					t.Errorf("%d and %d calls in %v", sick.Calls(), well.Calls(), time.Since(start))
@@ -178,9 +177,8 @@ func TestBadAnswersOfAModelServer(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := &llmtest.Handler{}
 				c := local(t, h, nil)
-				if _, err := c.Complete(t.Context(), request("p")); err != nil {
-					t.Fatal(err)
-				}
+				_, err := c.Complete(t.Context(), request("p"))
+				require.NoError(t, err)
 				h.Fail(llmtest.Repeat(6, fault)...)
 				if _, err := c.Complete(t.Context(), request("p")); err != nil || h.Calls() != 8 {
 					t.Errorf("%d calls, error %v", h.Calls(), err)

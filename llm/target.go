@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/refract-eval/refract/internal/redact"
 )
@@ -238,19 +237,9 @@ func (t target) clean(s string, limit int) string {
 
 // escape replaces every unprintable rune by its Go escape.
 func escape(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			q := strconv.QuoteRuneToASCII(r)
-			b.WriteString(q[1 : len(q)-1])
-		}
-		i += n
-	}
-	return b.String()
+	quoted := strconv.Quote(s)
+	return printable.Replace(quoted[1 : len(quoted)-1])
 }
+
+// printable undoes the escapes that strconv.Quote adds for the sake of the quotes.
+var printable = strings.NewReplacer(`\\`, `\`, `\"`, `"`)

@@ -22,8 +22,7 @@ import (
 type transport struct {
 	servers []*server
 	shown   string // the servers, for messages
-	retries int    // attempts after the first
-	maxWait time.Duration
+	cfg     *Config
 
 	retrying atomic.Int64 // calls between two attempts
 
@@ -79,10 +78,8 @@ const (
 // closedTime is how long a call tries to reach a server that has never answered.
 const closedTime = 5 * time.Second
 
-func newTransport(targets []target, cfg Config) *transport {
-	t := &transport{
-		shown: names(targets), retries: cfg.MaxRetries, maxWait: cfg.MaxRetryWait, changed: make(chan struct{}),
-	}
+func newTransport(targets []target, cfg *Config) *transport {
+	t := &transport{shown: names(targets), cfg: cfg, changed: make(chan struct{})}
 	room := semaphore.NewWeighted(allAnswerBytes)
 	for _, target := range targets {
 		t.servers = append(t.servers, newServer(target, cfg, room))
@@ -98,12 +95,12 @@ func (t *transport) do(ctx context.Context, c *call) (*http.Response, error) {
 	if err := begin.Err(); err != nil {
 		return nil, fmt.Errorf("call to server %s not begun: %w", t.shown, err)
 	}
-	longest := min(maxMeanBackoff, t.maxWait/2)
+	longest := min(maxMeanBackoff, t.cfg.MaxRetryWait/2)
 	waits := &backoff.ExponentialBackOff{
 		InitialInterval: min(meanBackoff, longest), MaxInterval: longest, Multiplier: 2, RandomizationFactor: 1,
 	}
 	attempts, asked := 0, t.shown
-	retry := &retryCount{waits: waits, longest: longest, maxWait: t.maxWait, most: t.retries, answered: -1}
+	retry := &retryCount{waits: waits, longest: longest, maxWait: t.cfg.MaxRetryWait, most: t.cfg.MaxRetries, answered: -1}
 	failed := int64(0)
 	defer func() { t.retrying.Add(-failed) }()
 	attempt := func() (*http.Response, error) {
@@ -227,7 +224,7 @@ func (t *transport) choose(c *call) (best *server, wake time.Time) {
 			if wake.IsZero() || s.until.Before(wake) {
 				wake = s.until
 			}
-		case (c.first || s.inFlight < s.most) && (best == nil || s.inFlight < best.inFlight):
+		case (c.first || s.inFlight < s.cfg.MaxInFlight) && (best == nil || s.inFlight < best.inFlight):
 			best = s
 		}
 	}
@@ -249,13 +246,13 @@ func (t *transport) serversFor(c *call) []*server {
 func (t *transport) hopeless(c *call) *Error {
 	servers := t.serversFor(c)
 	for _, s := range servers {
-		if !s.pausedLonger(t.maxWait) {
+		if !s.pausedLonger(t.cfg.MaxRetryWait) {
 			return nil
 		}
 	}
 	e := *servers[0].fault
 	e.asked = time.Until(servers[0].until)
-	e.tooLong(t.maxWait)
+	e.tooLong(t.cfg.MaxRetryWait)
 	return &e
 }
 
@@ -266,7 +263,7 @@ func (t *transport) release(s *server, c *call, e *Error, cancelled bool) (anoth
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !cancelled {
-		s.learn(c, e, len(t.servers) > 1, t.maxWait)
+		s.learn(c, e, len(t.servers) > 1, t.cfg.MaxRetryWait)
 		hopeless = t.hopeless(c)
 		another = slices.ContainsFunc(t.serversFor(c), func(o *server) bool { return o != s && !o.pausedLonger(0) })
 	}

@@ -88,7 +88,7 @@ func (openAI) explain(*Error, []byte) {}
 
 // compose returns the call that makes a request.
 func (c *Client) compose(r *Request, renamed bool) (*call, error) {
-	if err := r.Check(c.endpoint); err != nil {
+	if err := r.Check(c.cfg.Endpoint); err != nil {
 		return nil, c.transport.notCalled(err)
 	}
 	path, header, body, err := c.form.write(r, renamed)

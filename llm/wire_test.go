@@ -56,9 +56,8 @@ func TestRequestOnTheWire(t *testing.T) {
 			})
 			req := request("One\nprompt.")
 			req.Stop, req.Extra = []string{"\n\n", "END"}, map[string]any{"seed": 7}
-			if _, err := c.Complete(t.Context(), req); err != nil {
-				t.Fatal(err)
-			}
+			_, err := c.Complete(t.Context(), req)
+			require.NoError(t, err)
 			r := h.Requests()[0]
 			path := map[llm.Endpoint]string{llm.Chat: "/v1/chat/completions", llm.Completions: "/v1/completions"}[endpoint]
 			if r.URL.Path != path || r.URL.RawQuery != "api-version=2&tenant=blue" {
@@ -83,9 +82,8 @@ func TestRequestOnTheWire(t *testing.T) {
 				assert.Equal(t, v, string(body[name]), name)
 			}
 
-			if _, err := c.Complete(t.Context(), request("p")); err != nil {
-				t.Fatal(err)
-			}
+			_, err = c.Complete(t.Context(), request("p"))
+			require.NoError(t, err)
 			for _, name := range []string{"seed", "stop"} {
 				if got, ok := sent(t, h)[name]; ok {
 					t.Errorf("%s is sent unasked: %s", name, got)
@@ -133,18 +131,16 @@ func TestMaxCompletionTokens(t *testing.T) {
 	req := request("p")
 	req.Model = "gpt-5"
 	for call, wantCalls := range []int{2, 3} {
-		if _, err := c.Complete(t.Context(), req); err != nil {
-			t.Fatal(err)
-		}
+		_, err := c.Complete(t.Context(), req)
+		require.NoError(t, err)
 		assert.Equal(t, wantCalls, h.Calls(), "call %d", call)
 		body := sent(t, h)
 		if string(body["max_completion_tokens"]) != "64" || body["max_tokens"] != nil {
 			t.Errorf("call %d sent %s", call, body)
 		}
 	}
-	if _, err := c.Complete(t.Context(), request("p")); err != nil {
-		t.Fatal(err)
-	}
+	_, err := c.Complete(t.Context(), request("p"))
+	require.NoError(t, err)
 	assert.Equal(t, "64", string(sent(t, h)["max_tokens"]), "what was learnt of one model changed another")
 }
 

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,26 +19,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/refract-eval/refract/internal/llmtest"
 )
-
-// teach returns the server's answer to a builder.
-func (s *modelServer) teach(r *llmtest.Request) llmtest.Fault {
-	if fault := s.note(int(s.calls.Add(1)-1), string(r.Raw)); fault != nil {
-		return fault
-	}
-	select {
-	case <-time.After(s.latency):
-	case <-r.Context().Done():
-	}
-	text, finish, known := llmtest.BuilderAnswer(r, s.bad)
-	if !known {
-		return llmtest.Status(http.StatusNotFound, "no builder asks this")
-	}
-	s.answered.Add(1)
-	return llmtest.Finish(finish, text)
-}
 
 // building is a recipe of refract build.
 type building struct {

@@ -8,9 +8,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +26,7 @@ import (
 // The first line on standard output is the base URL. It ends when standard input does.
 type modelServer struct {
 	schedule
+	handler *llmtest.Handler
 	latency time.Duration
 	slow    float64
 	endless string // "flood" or "drip": how endless answers are sent
@@ -67,15 +68,9 @@ func (s *modelServer) serve() error {
 		return err
 	}
 	mux := http.NewServeMux()
-	if s.bad >= 0 {
-		mux.Handle("POST /v1/", &llmtest.Handler{Forget: true, Decide: s.teach})
-	} else {
-		mux.HandleFunc("POST /v1/chat/completions", s.answer)
-		mux.HandleFunc("POST /v1/completions", s.answer)
-	}
-	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"m","object":"model"}]}`)
-	})
+	s.handler = &llmtest.Handler{Forget: true, Decide: s.decide, Answer: func(r *llmtest.Request) string { return paraphrase(r.Prompt) }}
+	mux.Handle("POST /v1/", s)
+	mux.Handle("GET /v1/models", s.handler)
 	mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /stats", s.stats)
 	mux.HandleFunc("GET /calls", s.list)
@@ -91,19 +86,8 @@ func (s *modelServer) serve() error {
 	return nil
 }
 
-// request has the relevant fields of a body.
-type request struct {
-	Prompt   string `json:"prompt"`
-	Messages []struct {
-		Content string `json:"content"`
-	} `json:"messages"`
-}
-
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-func (s *modelServer) answer(w http.ResponseWriter, hr *http.Request) {
-	begun := time.Now()
-	call := int(s.calls.Add(1) - 1)
+// ServeHTTP answers a call, and counts how many are running.
+func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for now := s.running.Add(1); ; {
 		most := s.most.Load()
 		if now <= most || s.most.CompareAndSwap(most, now) {
@@ -111,53 +95,45 @@ func (s *modelServer) answer(w http.ResponseWriter, hr *http.Request) {
 		}
 	}
 	defer s.running.Add(-1)
-	body := buffers.Get().(*bytes.Buffer)
-	defer buffers.Put(body)
-	body.Reset()
-	if _, err := body.ReadFrom(hr.Body); err != nil {
-		return
+	s.handler.ServeHTTP(w, r)
+}
+
+// decide waits as long as an answer takes, and returns anything but a plain good answer.
+func (s *modelServer) decide(r *llmtest.Request) llmtest.Fault {
+	begun := time.Now()
+	prompt := r.Prompt
+	if s.bad >= 0 { // builders ask the same with several seeds
+		prompt = string(r.Raw)
 	}
-	var r request
-	if err := json.Unmarshal(body.Bytes(), &r); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
+	if fault := s.note(int(s.calls.Add(1)-1), prompt); fault != nil {
+		return fault
 	}
-	prompt, chat := r.Prompt, len(r.Messages) > 0
-	if chat {
-		prompt = r.Messages[len(r.Messages)-1].Content
+	select {
+	case <-time.After(s.latency - time.Since(begun)):
+	case <-r.Context().Done():
+		return func(http.ResponseWriter, *llmtest.Request) {} // the client is gone
 	}
-	if fault := s.note(call, prompt); fault != nil {
-		fault(w, &llmtest.Request{Request: hr, Prompt: prompt, Chat: chat})
-		return
-	}
-	if wait := s.latency - time.Since(begun); wait > 0 {
-		select {
-		case <-time.After(wait):
-		case <-hr.Context().Done():
-			return
+	switch {
+	case s.endless == "flood":
+		return flood
+	case s.endless == "drip":
+		return trickle(strconv.Quote("never whole"), 20*time.Millisecond, 1<<20)
+	case s.bad >= 0:
+		text, finish, known := llmtest.BuilderAnswer(r, s.bad)
+		if !known {
+			return llmtest.Status(http.StatusNotFound, "no builder asks this")
 		}
+		s.answered.Add(1)
+		return llmtest.Finish(finish, text)
+	case s.slow > 0 && float64(hash("slow", r.Prompt)>>11)/(1<<53) < s.slow:
+		return drip
 	}
-	switch s.endless {
-	case "flood":
-		flood(w)
-		return
-	case "drip":
-		trickle(strconv.Quote("never whole"), 20*time.Millisecond, 1<<20)(w, &llmtest.Request{Request: hr})
-		return
-	}
-	good := appendAnswer(nil, prompt, chat)
-	if s.slow > 0 && float64(hash("slow", prompt)>>11)/(1<<53) < s.slow {
-		drip(w, good)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(good)))
 	s.answered.Add(1)
-	_, _ = w.Write(good)
+	return nil
 }
 
 // flood sends an endless answer.
-func flood(w http.ResponseWriter) {
+func flood(w http.ResponseWriter, _ *llmtest.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_, err := io.WriteString(w, `{"choices":[{"message":{"content":"`)
 	for text := bytes.Repeat([]byte("more "), 1<<14); err == nil; {
@@ -166,8 +142,10 @@ func flood(w http.ResponseWriter) {
 }
 
 // drip sends a good answer in twenty pieces.
-func drip(w http.ResponseWriter, body []byte) {
-	flush := http.NewResponseController(w).Flush
+func drip(w http.ResponseWriter, r *llmtest.Request) {
+	whole := httptest.NewRecorder()
+	llmtest.Finish("stop", paraphrase(r.Prompt))(whole, r)
+	body, flush := whole.Body.Bytes(), http.NewResponseController(w).Flush
 	for piece := len(body)/20 + 1; len(body) > 0; {
 		n := min(piece, len(body))
 		if _, err := w.Write(body[:n]); err != nil || flush() != nil {
@@ -200,22 +178,6 @@ func (s *modelServer) note(call int, prompt string) llmtest.Fault {
 	}
 	s.injected[k.name]++
 	return k.fault
-}
-
-// appendAnswer writes the body of a good answer. A token is a word.
-func appendAnswer(b []byte, prompt string, chat bool) []byte {
-	text := paraphrase(prompt)
-	quoted, err := json.Marshal(text)
-	if err != nil {
-		panic(err) // impossible: a string always has a JSON form
-	}
-	in, out := strings.Count(prompt, " ")+1, strings.Count(text, " ")+1
-	object, before, after := "text_completion", `"text":`, ""
-	if chat {
-		object, before, after = "chat.completion", `"message":{"role":"assistant","content":`, "}"
-	}
-	return fmt.Appendf(b, `{"id":"load-1","object":%q,"created":1,"model":"m","choices":[{"index":0,"finish_reason":"stop",%s%s%s}],`+
-		`"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}}`, object, before, quoted, after, in, out, in+out)
 }
 
 func (s *modelServer) stats(w http.ResponseWriter, _ *http.Request) {

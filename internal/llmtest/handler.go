@@ -90,14 +90,13 @@ type Handler struct {
 	JSON bool
 	// Dimensions is the number of dimensions of vectors; 0 means 64.
 	Dimensions int
-	// Forget disables the list of requests, for long runs.
+	// Forget disables the list of requests and the counts by prompt, for long runs.
 	Forget bool
 	// Batch is the server's Batch API.
 	Batch Batches
 
 	mu       sync.Mutex
 	calls    int
-	byPrompt map[string]int
 	answered map[string]int
 	faults   []Fault
 	perText  map[string][]Fault
@@ -129,10 +128,13 @@ func (h *Handler) Calls() int {
 }
 
 // CallsFor returns the number of requests with this prompt, faults included.
-func (h *Handler) CallsFor(prompt string) int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.byPrompt[prompt]
+func (h *Handler) CallsFor(prompt string) (n int) {
+	for _, r := range h.Requests() {
+		if r.Prompt == prompt {
+			n++
+		}
+	}
+	return n
 }
 
 // Requests returns all requests for an answer in the order of their arrival.
@@ -232,10 +234,6 @@ func (r *Request) parse(embed bool) string {
 func (h *Handler) take(r *Request) Fault {
 	h.mu.Lock()
 	h.calls++
-	if h.byPrompt == nil {
-		h.byPrompt = map[string]int{}
-	}
-	h.byPrompt[r.Prompt]++
 	if !h.Forget {
 		h.log = append(h.log, r)
 	}

@@ -40,7 +40,7 @@ func echo() *client {
 }
 
 func question(prompt string) ask.Question {
-	r := cache.Request{Kind: cache.KindChat, Model: "m", Prompt: prompt}
+	r := cache.Request{Kind: "chat", Model: "m", Prompt: prompt}
 	return ask.Question{Request: r, Key: r.Key(), Wire: llm.Request{Model: "m", Prompt: prompt, TopP: 1, MaxTokens: 8}}
 }
 

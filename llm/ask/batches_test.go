@@ -57,7 +57,7 @@ func prompts(n int) (all []string) {
 }
 
 func rowOf(prompt string) Question {
-	r := cache.Request{Kind: cache.KindChat, Model: "test-model", Prompt: prompt}
+	r := cache.Request{Kind: "chat", Model: "test-model", Prompt: prompt}
 	return Question{Request: r, Key: r.Key(), Wire: llm.Request{Model: "test-model", Prompt: prompt, TopP: 0.9, MaxTokens: 64}}
 }
 

@@ -1,8 +1,6 @@
 package ask
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,6 +14,7 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -128,12 +127,12 @@ const maxLine = 64 << 20
 // answer, or its first error if it has no answer. Lines of other rows and unreadable lines are
 // skipped.
 func (r *batchRun) readRows(b *batch, from io.Reader, all map[string]outcome) error {
-	lines := bufio.NewScanner(from)
-	lines.Buffer(nil, maxLine)
-	for lines.Scan() {
+	for line, err := range jsonline.Lines(from, maxLine) {
+		if err != nil {
+			return err
+		}
 		var l batchLine
-		line := bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff")) // the file may begin with a byte order mark
-		if json.Unmarshal(bytes.TrimSpace(line), &l) != nil {
+		if json.Unmarshal(line.Text, &l) != nil {
 			continue
 		}
 		w := r.rows[l.CustomID]
@@ -145,7 +144,7 @@ func (r *batchRun) readRows(b *batch, from io.Reader, all map[string]outcome) er
 			all[w.id] = out
 		}
 	}
-	return lines.Err()
+	return nil
 }
 
 // batchLine is a line of an output or error file.

@@ -1,12 +1,19 @@
 package program
 
 import (
+	_ "embed" // of the helper
 	"errors"
 	"fmt"
 
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 )
+
+// Helper is refract_metric.py, with which a metric in Python answers requests.
+//
+//go:embed refract_metric.py
+var Helper []byte
 
 // protocol is the version of the protocol.
 const protocol = 1
@@ -75,4 +82,10 @@ func readHello(line []byte) (*hello, error) {
 		}
 	}
 	return h, nil
+}
+
+// read reads a line that is one object, whose fields must be known and unique. A null field
+// counts as absent, and NaN and infinities as null.
+func read(line []byte, into any) error {
+	return jsonline.Unmarshal(jsonline.Finite(line), into, "a line")
 }

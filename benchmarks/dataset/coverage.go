@@ -17,8 +17,8 @@ type coverage struct {
 	systems []string
 	of      map[string]*systemCoverage
 	files   map[string]string // of systems that have one each
-	// references counts references without a word, and all of them.
-	blankReferences, references int
+	// references and sources count all of them, and the others those without a word.
+	blankReferences, references, blankSources, sources int
 }
 
 // systemCoverage is what is known of one system.
@@ -49,6 +49,12 @@ func (c *coverage) add(s *refract.Segment) {
 			of.blank++
 		}
 	}
+	if s.Source.Valid {
+		c.sources++
+	}
+	if isBlank(s.Source) {
+		c.blankSources++
+	}
 	c.references += len(s.References)
 	for _, t := range s.References {
 		if isBlank(t) {
@@ -65,11 +71,14 @@ func (c *coverage) add(s *refract.Segment) {
 
 func isBlank(t refract.Text) bool { return t.Valid && strings.TrimSpace(t.Value) == "" }
 
-// report warns about blank references, and about each system that lacks segments or has
-// blank texts.
+// report warns about blank references and sources, and about each system that lacks segments
+// or has blank texts.
 func (c *coverage) report(file, unit string, warn func(Warning)) {
 	if c.blankReferences > 0 {
 		warn(Warning{refract.Position{File: file}, fmt.Sprintf("blank references: %d of %d; they are scored as empty texts, not as missing ones", c.blankReferences, c.references)})
+	}
+	if c.blankSources > 0 {
+		warn(Warning{refract.Position{File: file}, fmt.Sprintf("blank sources: %d of %d; metrics that use them take them as empty texts, not as missing ones", c.blankSources, c.sources)})
 	}
 	lacking := 0
 	for _, name := range c.systems {

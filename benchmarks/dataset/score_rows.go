@@ -84,7 +84,7 @@ func eachOutput(spec string, warn func(Warning), read func(*outputRow) error) er
 // mt-metrics-eval if in ".seg.score", and otherwise comma-separated. The column system may
 // be left out if the dataset has outputs of one system. An empty score, NA, NaN or None, and
 // null in JSON Lines, is a missing score, and so is an output without a row; a [Warning]
-// counts the segments with rows for some outputs only. CSV and TSV put an apostrophe before
+// counts the segments without a score. CSV and TSV put an apostrophe before
 // an id or a name that looks like a formula, such as '-a; it is removed. In ".tsv", \\, \t, \n
 // and \r represent the characters that tables escape this way.
 //
@@ -173,18 +173,19 @@ func (r *scoreRows) inOrder(path string, warn func(Warning)) error {
 }
 
 // check reports a file without any score, and warns about systems without scores and
-// segments without a row.
+// segments without a score.
 func (r *scoreRows) check(path string, warn func(Warning)) error {
 	scored, have, all := map[string]bool{}, 0, 0
+	valid := func(s Score) bool { return s.Valid }
 	for i, s := range r.segments {
 		n := r.columns(i)
 		for h, of := range s.Hypotheses {
-			scored[of.System] = scored[of.System] || slices.ContainsFunc(r.scores[i][h*n:][:n], func(s Score) bool { return s.Valid })
+			scored[of.System] = scored[of.System] || slices.ContainsFunc(r.scores[i][h*n:][:n], valid)
 		}
 		if len(s.Hypotheses) > 0 {
 			all++
 		}
-		if slices.Contains(r.seen[i], true) {
+		if slices.ContainsFunc(r.scores[i], valid) {
 			have++
 		}
 	}

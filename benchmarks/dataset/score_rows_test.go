@@ -25,7 +25,7 @@ func TestReadScores(t *testing.T) {
 		"all.csv": "id,system,score\n'-s0,'=a,nan\n''+s1,'b,2\ns2,c,None\n" + "tab\t" + `\tab,a\n,3`,
 	})
 	for name, want := range map[string]string{"few.tsv": "has scores of 3 of 4 segments; the others have none",
-		"all.csv": ""} {
+		"all.csv": "has scores of 2 of 4 segments; the others have none"} {
 		var warned []string
 		scores, _, err := ReadScores(filepath.Join(dir, name), segments, func(w Warning) { warned = append(warned, w.Message) })
 		require.NoError(t, err)

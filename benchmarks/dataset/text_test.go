@@ -43,7 +43,8 @@ func TestLines(t *testing.T) {
 	w.check(t, dir,
 		"s:1: lines end in carriage return and newline; the carriage returns are removed",
 		"s:1: the file begins with a byte order mark, which is removed",
-		"r: blank lines: 1 of 2; there the segment has one reference fewer")
+		"r: blank lines: 1 of 2; there the segment has one reference fewer",
+		"s: blank sources: 1 of 2; metrics that use them take them as empty texts, not as missing ones")
 }
 
 func TestLinesErrors(t *testing.T) {

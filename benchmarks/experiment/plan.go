@@ -31,7 +31,9 @@ type Plan struct {
 	Aggregators []aggregate.Aggregator
 	// Strict makes an aggregator that a metric lacks, such as native, an error; otherwise it
 	// is skipped.
-	Strict     bool
+	Strict bool
+	// Preferred gives each metric only the first of the aggregators that it can have.
+	Preferred  bool
 	Missing    aggregate.Policy // for missing scores of references
 	Statistics []Statistic
 	// Levels are levels at which every segment must have a place, in addition to the

@@ -84,7 +84,9 @@ func (r *run) settings(d *data) ([]*setting, error) {
 						}
 						continue
 					}
-					r.note("%s has no native rule for several references, so it has no native setting", of.info.Name)
+					if !r.p.Preferred {
+						r.note("%s has no native rule for several references, so it has no native setting", of.info.Name)
+					}
 					continue
 				case a.Native() && of.own && !sets[i].whole:
 					r.note("%s: the native scores of %s are of all references, and not of %q", d.Name, of.info.Name, set.Name)
@@ -100,6 +102,9 @@ func (r *run) settings(d *data) ([]*setting, error) {
 				}
 				s.single = a.Single() || !of.info.NeedsReferences
 				out = append(out, &s)
+				if r.p.Preferred {
+					break
+				}
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
@@ -27,7 +26,7 @@ func (r *systemsRun) judged(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if !p.Strict {
+	if p.Preferred = !p.Strict; p.Preferred { // as in 'refract score'
 		p.Aggregators = aggregate.Default("native", "max")
 	}
 	p.Labels = &experiment.Labels{Always: true, Against: r.baseline, Pairs: r.what == pairsTable}
@@ -36,21 +35,12 @@ func (r *systemsRun) judged(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	return c.runner(e, args, p).show(ctx, func(res *experiment.Result) error {
-		shown := func(n experiment.SettingName) bool { // as in 'refract score': max where a metric has no own rule
-			native := n
-			native.Aggregator = "native"
-			return p.Strict || n.Aggregator != "max" || !slices.ContainsFunc(res.Labels, func(m experiment.MeanJudgement) bool { return m.Setting == native })
-		}
-		res.Labels = slices.DeleteFunc(res.Labels, func(m experiment.MeanJudgement) bool { return !shown(m.Setting) })
 		table, err := conclusions.Of(res).Table("labels")
 		if err != nil {
 			return err
 		}
 		for i := range res.Rows {
 			row := &res.Rows[i]
-			if !shown(row.Setting) {
-				continue
-			}
 			if row.Interval != nil {
 				table.Note("%s: labels saved with many more segments than labels: %.3f [%.3f, %.3f]", row.Setting, float64(row.Value), float64(row.Interval.Low), float64(row.Interval.High))
 			}

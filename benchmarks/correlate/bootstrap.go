@@ -209,6 +209,9 @@ type Bootstrap struct {
 	// resamples draw; nil means the resampled table itself. Values of several tables that were
 	// drawn from one can be averaged by resample.
 	From *Pairs
+	// Done, if it is not nil, is called with how many more resamples are done, from several
+	// goroutines.
+	Done func(n int)
 }
 
 // Resample returns the measure of a table, as [Measure.Of] does, and that of each resample,
@@ -273,6 +276,9 @@ func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error)
 			} else {
 				s.block.held = from + 1
 				rs.values(drawn.weights[from:to], values[from:to], &s)
+			}
+			if b.Done != nil {
+				b.Done(to - from)
 			}
 		}
 	})

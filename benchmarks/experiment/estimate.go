@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
@@ -70,6 +71,13 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 	}
 	if resamples > 0 && !est.Single {
 		b := correlate.Bootstrap{Resamples: resamples, Seed: r.p.Bootstrap.Seed, Units: t.data.units}
+		if pace := r.pace; pace != nil {
+			b.Done = func(n int) {
+				if left := pace.add(n, time.Now()); left > 0 {
+					r.foresee(left)
+				}
+			}
+		}
 		if t.from != nil {
 			if b.From, err = t.data.prepared(t.from, s); err != nil {
 				return nil, err

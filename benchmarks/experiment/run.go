@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -57,6 +58,7 @@ type run struct {
 	notes     []string
 	failed    refract.Incomplete // metrics that failed, over all datasets
 	without   []Ended            // the same, for the result
+	pace      *pace              // of the resamples of rows; nil while nothing is foreseen
 
 	mu     sync.Mutex
 	warned []string
@@ -455,6 +457,7 @@ func (d *data) about(s Statistic) About {
 func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Result) error {
 	n := len(r.p.Statistics)
 	estimates, ties := make([]*estimate, len(settings)*n), make([]Number, len(settings)*n)
+	r.pace = &pace{begun: time.Now(), total: len(estimates) * r.p.Bootstrap.Resamples}
 	err := parallel(ctx, len(estimates), func(ctx context.Context, i int) (err error) {
 		s, st := settings[i/n], r.p.Statistics[i%n]
 		if i%n == 0 {
@@ -468,6 +471,7 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 		}
 		return nil
 	})
+	r.pace = nil
 	if err != nil {
 		return err
 	}

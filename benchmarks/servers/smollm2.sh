@@ -7,7 +7,7 @@
 #
 # usage: benchmarks/servers/smollm2.sh [GO TEST FLAG]…
 #
-# The model (98 MB) is kept in $CI_CACHE. On two idle cores it takes less than three minutes.
+# The model (98 MB) is kept in $CI_CACHE. On two idle cores it takes about four minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source benchmarks/servers/serve.sh

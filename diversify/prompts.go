@@ -125,7 +125,9 @@ func ParsePrompts(s string) ([]Prompt, error) {
 		word = strings.TrimSuffix(strings.TrimSpace(word), "@en")
 		if path, ok := strings.CutPrefix(word, filePrefix); ok {
 			found, err = ReadPrompts(path)
-		} else if found = builtIn(word); found == nil {
+		} else if found = builtIn(word); found == nil && strings.ContainsAny(word, "./\\") {
+			err = fmt.Errorf("unknown prompt %q; a file of prompts is %s%s", word, filePrefix, word)
+		} else if found == nil {
 			err = errors.New(english.Unknown("prompt", word, PromptWords()))
 		}
 		if err != nil {

@@ -87,6 +87,7 @@ func TestParsePrompts(t *testing.T) {
 		{in: "ten,voice", err: `"voice" is named twice`},
 		{in: "ordr", err: `unknown prompt "ordr"; did you mean "order"? (known: ten, plain,`},
 		{in: "ten@dee", err: `unknown prompt "ten@dee"; did you mean "ten@de"?`},
+		{in: "p.yaml", err: `unknown prompt "p.yaml"; a file of prompts is file:p.yaml`},
 		{in: "order*2", err: `unknown prompt "order*2"`},
 		{in: "file:", err: "file of prompts: open : "},
 		{in: "file:no*.yaml", err: "file of prompts: open no*.yaml: "},

@@ -31,8 +31,9 @@ func TestEndlessAnswers(t *testing.T) {
 			t.Errorf("%s: there is an output", endless)
 		}
 		// The client's answers share 256 MiB, not counting garbage and the program itself; when
-		// garbage is collected depends on the machine. Without a bound they would take 12.8 GB.
-		if peak := r.peak(); peak > 1500 {
+		// garbage is collected depends on the machine: it took 0.5 to 0.8 GB at rest, and 1.9 GB
+		// beside other work. Without a bound they would take 12.8 GB.
+		if peak := r.peak(); peak > 4000 {
 			t.Errorf("%s: %.0f MB", endless, peak)
 		} else {
 			t.Logf("%s: %.0f MB, %v", endless, peak, r.wall.Round(10*time.Millisecond))

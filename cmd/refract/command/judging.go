@@ -366,7 +366,7 @@ func (j *judging) done(ctx context.Context, err error) {
 	if err != nil && !isUsage(err) && j.segments != nil {
 		all, known := j.segments()
 		for _, m := range j.metrics {
-			if n := j.reached[m.Info().Name]; known && n < all {
+			if n := j.reached[m.Info().Name]; known && n < all && (n > 0 || j.asker != nil) {
 				j.e.note("%s has scored %d of %d segments; %d are left", m.Info().Name, n, all, all-n)
 			}
 		}

@@ -27,7 +27,7 @@ type config struct {
 	Environ   []string      // environment as NAME=VALUE; see withhold
 	Processes int           // maximum number at a time
 	Timeout   time.Duration // for each batch
-	Start     time.Duration // for the first hello line; Timeout if 0
+	Start     time.Duration // for the first hello line; Timeout if 0. Later ones have the longer of the two
 	Secrets   []string      // hidden in everything it writes; see withhold
 	// Log, if not nil, is called with each line of standard error, up to a bound, from any
 	// number of goroutines.
@@ -241,7 +241,7 @@ func (m *metric) answer(ctx context.Context, p *process, line []byte, limit time
 
 // start starts a process, whose hello line must agree with the first process's.
 func (m *metric) start(ctx context.Context) (*process, error) {
-	limit := m.cfg.Timeout
+	limit := max(m.cfg.Start, m.cfg.Timeout)
 	if m.hello == nil {
 		limit = cmp.Or(m.cfg.Start, limit)
 	}

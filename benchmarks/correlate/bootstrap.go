@@ -289,7 +289,8 @@ func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error)
 }
 
 // Blocks does n things in blocks, on all cores: each worker is for one goroutine, and does the
-// things from one number up to, and without, another. The context is checked before each block.
+// things from one number up to, and without, another. The caller's goroutine makes them one by
+// one. The context is checked before each block.
 func Blocks(ctx context.Context, n, block int, worker func() func(from, to int)) error {
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)

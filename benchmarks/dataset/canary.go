@@ -19,7 +19,7 @@ func WithoutCanaries(ds refract.Dataset, warn func(Warning)) refract.Dataset {
 				if !isCanary(s) {
 					return s, nil
 				}
-				found.add(text.Quote(s.ID))
+				found.addID(s.ID)
 				at = refract.Position{File: s.Pos.File}
 				return nil, nil
 			},

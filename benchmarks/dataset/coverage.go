@@ -61,10 +61,10 @@ func (c *coverage) add(s *refract.Segment) {
 			c.blankReferences++
 		}
 	}
-	c.all.add(text.Quote(s.ID))
+	c.all.addID(s.ID)
 	for _, name := range c.systems {
 		if of := c.of[name]; of.last < c.all.n {
-			of.missing.add(text.Quote(s.ID))
+			of.missing.addID(s.ID)
 		}
 	}
 }
@@ -102,10 +102,18 @@ type examples struct {
 	shown []string
 }
 
-func (e *examples) add(id string) {
+func (e *examples) add(s string) {
 	if e.n++; e.n <= mostShown {
-		e.shown = append(e.shown, id)
+		e.shown = append(e.shown, s)
 	}
+}
+
+// addID adds an id, which is quoted only if it is shown.
+func (e *examples) addID(id string) {
+	if e.n < mostShown {
+		id = text.Quote(id)
+	}
+	e.add(id)
 }
 
 func (e *examples) String() string {

@@ -276,7 +276,7 @@ func (j *joined) add(g, s *refract.Segment, variants, stated bool) error {
 		}
 	}
 	if stated && !sameParents(g, s) {
-		j.differ.add(text.Quote(s.ID))
+		j.differ.addID(s.ID)
 	}
 	return nil
 }

@@ -26,9 +26,17 @@ func (res *Result) resample(ctx context.Context, o Options, together int, newDra
 	}
 	seen, large := res.Delta, 0
 	differences := make([]float64, block)
+	var drawers []drawer // kept from block to block
 	for res.Resamples < o.Resamples {
 		drawn := differences[:min(block, o.Resamples-res.Resamples)]
-		if err := resampleBlock(ctx, o.Seed, res.Resamples, drawn, together, newDrawer); err != nil {
+		used := 0
+		next := func() drawer {
+			if used++; used > len(drawers) {
+				drawers = append(drawers, newDrawer())
+			}
+			return drawers[used-1]
+		}
+		if err := resampleBlock(ctx, o.Seed, res.Resamples, drawn, together, next); err != nil {
 			return err
 		}
 		for _, d := range drawn {
@@ -49,10 +57,10 @@ func (res *Result) resample(ctx context.Context, o Options, together int, newDra
 }
 
 // resampleBlock fills in the differences of a block of resamples, starting with the number
-// first.
-func resampleBlock(ctx context.Context, seed uint64, first int, differences []float64, together int, newDrawer func() drawer) error {
+// first. It calls next for each goroutine.
+func resampleBlock(ctx context.Context, seed uint64, first int, differences []float64, together int, next func() drawer) error {
 	return correlate.Blocks(ctx, len(differences), together, func() func(from, to int) {
-		draw, random := newDrawer(), make([]rand.PCG, together)
+		draw, random := next(), make([]rand.PCG, together)
 		return func(from, to int) {
 			for i := range to - from {
 				correlate.SeedResample(&random[i], seed, first+from+i)

@@ -34,20 +34,15 @@ const sampleModel = "recorded"
 //go:embed sample
 var sampleFiles embed.FS
 
-var (
-	//go:embed sample/answers.jsonl
-	sampleAnswers []byte
-	//go:embed sample/sample.jsonl
-	sampleSegments []byte
-)
-
 // expandSample expands the sample from its recorded answers.
 func expandSample(ctx context.Context) ([]*refract.Segment, diversify.Summary, error) {
+	answers, err := sampleFiles.ReadFile("sample/answers.jsonl")
+	segments, missing := sampleFiles.ReadFile("sample/sample.jsonl")
 	store := cache.NewMemory()
-	_, err := cache.Import(ctx, bytes.NewReader(sampleAnswers), store)
-	ds, unread := dataset.Open("jsonl:-", dataset.Options{Stdin: bytes.NewReader(sampleSegments)})
-	checks, wrong := check.New(check.Config{})
-	if err := errors.Join(err, unread, wrong); err != nil {
+	_, wrong := cache.Import(ctx, bytes.NewReader(answers), store)
+	ds, unread := dataset.Open("jsonl:-", dataset.Options{Stdin: bytes.NewReader(segments)})
+	checks, unmade := check.New(check.Config{})
+	if err := errors.Join(err, missing, wrong, unread, unmade); err != nil {
 		return nil, diversify.Summary{}, err
 	}
 	x, err := diversify.New(diversify.Config{

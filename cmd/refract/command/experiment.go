@@ -51,7 +51,7 @@ The result is a document in Markdown, or all of its numbers with -f json.
 	f.Lookup("format").DefValue = string(report.Markdown)
 	f.StringVar(&x.table, "table", "", "write only this table")
 	f.StringVar(&x.plot, "plot", "", "new or empty `DIR` to draw the figures into, as SVG")
-	namesFiles(cmd, func(v string) []usedPath { return []usedPath{{path: v, written: true, folder: true}} }, "plot")
+	namesFiles(cmd, writesFile, "plot")
 	grouped(cmd, resultFlags, "table", "plot")
 	complete(cmd, "table", conclusions.TableNames()...)
 	return cmd

@@ -41,6 +41,7 @@ const systemsTable = "systems"
 
 func (e *env) systemsCommand() *cobra.Command {
 	t := &systemsRun{}
+	t.per, t.collect = "system", t.untilTested
 	cmd := &cobra.Command{
 		Use:   "systems [DATASET]",
 		Short: "Test which systems are better than others",
@@ -69,9 +70,7 @@ inference), with the number of labels that this is worth.`,
 			if err := t.check(); err != nil {
 				return err
 			}
-			return t.run(cmd.Context(), e, args, scoreTask{per: "system", shard: &shardFlag{}, collect: func(eng *refract.Engine, out io.Writer) *sink {
-				return t.collect(e, eng, out)
-			}})
+			return t.run(cmd.Context(), e, args)
 		},
 	}
 	t.scoreFlags.register(e, cmd)
@@ -110,8 +109,8 @@ func (r *systemsRun) check() error {
 // survives the correction for hundreds of pairs.
 const pairResamples = 10000
 
-// collect is the sink of scores, which are tested at the end.
-func (r *systemsRun) collect(e *env, eng *refract.Engine, out io.Writer) *sink {
+// untilTested is the sink of scores, which are tested at the end.
+func (r *systemsRun) untilTested(e *env, eng *refract.Engine, out io.Writer) *sink {
 	d := &testedSystems{systemScores: systemScores{acc: eng.Systems(), settings: eng.Settings()}, e: e, plan: r, by: r.by, numbers: map[[2]string]int{}}
 	d.acc.Keep()
 	return &sink{func(s *refract.SegmentScores) error {

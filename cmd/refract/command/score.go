@@ -86,20 +86,13 @@ func (e *env) scoreCommand() *cobra.Command {
 	s.register(e, cmd)
 	s.view.parquet = true
 	s.shard.register(cmd)
-	f := cmd.Flags()
-	f.StringVar(&s.matrix, "matrix", "", "`FILE` of a stored matrix to take the scores from")
-	namesFiles(cmd, readsFile, "matrix")
-	grouped(cmd, inputFlags, "matrix")
-	f.StringVar(&s.reports, "reports", "", "`FILE` for every report of a judge, as JSON Lines")
-	namesFiles(cmd, writesFile, "reports")
-	grouped(cmd, resultFlags, "reports")
-	f.StringVar(&s.per, "per", "system", "segment, system, cell or statistics")
-	oneOf(cmd, "per", "segment", "system", "cell", perStatistics)
-	neutral(cmd, "per") // parts state it apart
-	f.Float64Var(&s.view.confidence, "confidence", 0, "show intervals of systems' scores with coverage `P`, as sacreBLEU does")
-	f.Lookup("confidence").NoOptDefVal = "0.95"
-	isShare(cmd, "confidence")
-	grouped(cmd, taskFlags, "per", "system", "confidence")
+	inputFlags.of(cmd)("matrix", plain(&s.matrix, ""), "`FILE` of a stored matrix to take the scores from", shown, names(readsFile))
+	resultFlags.of(cmd)("reports", plain(&s.reports, ""), "`FILE` for every report of a judge, as JSON Lines", shown, names(writesFile))
+	flag := taskFlags.of(cmd)
+	flag("per", plain(&s.per, "system"), "segment, system, cell or statistics", shown, neutral, oneOf("segment", "system", "cell", perStatistics)) // parts state it apart
+	flag("confidence", plain(&s.view.confidence, 0), "show intervals of systems' scores with coverage `P`, as sacreBLEU does", shown, isShare)
+	cmd.Flag("confidence").NoOptDefVal = "0.95"
+	shown(knownOf(cmd.Flag("system")))
 	return cmd
 }
 
@@ -107,13 +100,13 @@ func (e *env) scoreCommand() *cobra.Command {
 func (s *scoreFlags) register(e *env, cmd *cobra.Command) {
 	s.data.register(cmd)
 	s.choice.register(cmd)
-	s.scoring.languageFlag.register(cmd, languageSplits, "unknown")
+	s.scoring.languageFlag.register(cmd, metricFlags, languageSplits, "unknown")
 	s.scoring.settingFlags.register(e, cmd, "native, or max if a metric has no own rule")
 	s.view.register(cmd)
 	s.view.registerWidth(cmd)
 	s.judges.register(cmd)
 	s.judges.calls.registerDryRun(cmd, "ask for no score")
-	addFlag(cmd, "system", s.scoring.scopeValue(), "how a system's score comes about: auto, corpus or average", "auto", "corpus", "average")
+	taskFlags.of(cmd)("system", s.scoring.scopeValue(), "how a system's score comes about: auto, corpus or average", offers("auto", "corpus", "average"))
 }
 
 // run scores systems: it makes a plan from the flags, and carries it out.

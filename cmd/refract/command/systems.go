@@ -74,16 +74,13 @@ inference), with the number of labels that this is worth.`,
 		},
 	}
 	t.scoreFlags.register(e, cmd)
-	f := cmd.Flags()
-	f.StringVar(&t.what, "table", systemsTable, "systems or pairs")
-	oneOf(cmd, "table", systemsTable, pairsTable)
-	parsedFlag(cmd, &t.test, "test", significance.PairedRandomization.String(), significance.ParseSystemTest,
-		"paired-ar or paired-bs", significance.SystemTestNames()...)
-	t.resampling.register(cmd, t.resampling.values(0), "of the test (default 10000; paired-bs: 1000 but with --table pairs)", byDocument+", where every segment names one", bySegment, byDocument)
-	f.Lookup("confidence").Usage = "coverage of intervals; a p-value up to the rest is significant"
-	f.StringVar(&t.baseline, "against", "", "`SYSTEM` that the others are compared with (default the first)")
-	registerHumanLower(cmd, &t.humanLower)
-	grouped(cmd, taskFlags, "table", "test", "resample-by", "against")
+	flag := taskFlags.of(cmd)
+	flag("table", plain(&t.what, systemsTable), "systems or pairs", shown, oneOf(systemsTable, pairsTable))
+	flag("test", valueOf(&t.test, significance.PairedRandomization.String(), significance.ParseSystemTest), "paired-ar or paired-bs", shown, offers(significance.SystemTestNames()...))
+	t.resampling.register(cmd, taskFlags, t.resampling.values(0), "of the test (default 10000; paired-bs: 1000 but with --table pairs)", byDocument+", where every segment names one", bySegment, byDocument)
+	cmd.Flag("confidence").Usage = "coverage of intervals; a p-value up to the rest is significant"
+	flag("against", plain(&t.baseline, ""), "`SYSTEM` that the others are compared with (default the first)", shown)
+	registerHumanLower(cmd, taskFlags, &t.humanLower)
 	return cmd
 }
 

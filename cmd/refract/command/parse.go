@@ -121,8 +121,8 @@ func (p *parseRun) summarize(e *env, reading *audit.Reading, sum *audit.Totals) 
 		return err
 	}
 	all := sum.Trust.Total(reading.Metric)
-	lacking := all.Reports - all.WithScore()
-	e.note("%d answers: %d with a score, %d without", all.Reports, all.WithScore(), lacking)
+	lacking := all.Reports() - all.WithScore()
+	e.note("%d answers: %d with a score, %d without", all.Reports(), all.WithScore(), lacking)
 	if sum.Substituted > 0 {
 		value, _ := reading.Policy.Counts(analysis.Unparseable)
 		e.note("%d of those count as %v; their rows have \"substituted\"", sum.Substituted, value)

@@ -130,12 +130,12 @@ func (u usedPath) info() os.FileInfo {
 // distinctPaths refuses two purposes for one file where one of them writes it.
 func (e *env) distinctPaths(cmd *cobra.Command, args []string) error {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		known, ok := f.Value.(*knownValue)
-		if !ok || known.files == nil || !f.Changed && f.Value.String() == f.DefValue {
+		k := knownOf(f)
+		if k.files == nil || !f.Changed && k.String() == f.DefValue {
 			return
 		}
-		for _, v := range flagValues(f) {
-			e.paths.add("--"+f.Name, known.files(v)...)
+		for _, v := range k.values() {
+			e.paths.add("--"+f.Name, k.files(v)...)
 		}
 	})
 	if e.configPath == "" {

@@ -39,7 +39,7 @@ of it. Every command of the documentation runs in the folder that -o makes.`,
 			return e.demo(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVarP(&dir, "output", "o", "", "`DIR` to save the sample in, instead of running it")
+	taskFlags.of(cmd)("output,o", plain(&dir, ""), "`DIR` to save the sample in, instead of running it", shown)
 	return cmd
 }
 

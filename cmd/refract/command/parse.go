@@ -43,7 +43,8 @@ and may have "hypothesis", "source", "reference", "id", "system" and "segment".`
 		},
 	}
 	p.registerLines(cmd)
-	registerUnparseable(cmd, &p.policy, "exclude", "zero", "fail")
+	policies := []string{"exclude", "zero", "fail"}
+	taskFlags.of(cmd)("unparseable", valueOf(&p.policy, "exclude", judge.ParsePolicy), unparseableUsage(policies), shown, offers(policies...))
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return append(judge.Names(), judge.FileMetric+":"), cobra.ShellCompDirectiveNoFileComp

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kballard/go-shellquote"
+
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -59,11 +61,16 @@ func Secrets(words []string) (shown, found []string) {
 // CommandLine quotes the words of a command for a POSIX shell and hides the secrets
 // that Secrets and Address find.
 func CommandLine(words []string) string {
-	shown := withoutSecrets(words)
-	for i, word := range shown {
-		shown[i] = shellWord(word)
+	return joined(withoutSecrets(words))
+}
+
+// joined joins words for a POSIX shell.
+func joined(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = shellWord(word)
 	}
-	return strings.Join(shown, " ")
+	return strings.Join(quoted, " ")
 }
 
 // Hides reports whether CommandLine hides something.
@@ -81,29 +88,20 @@ func withoutSecrets(words []string) []string {
 	return shown
 }
 
-// parts splits a text at blanks outside of quotes.
-func parts(text string) []string {
-	var quote rune
-	return strings.FieldsFunc(text, func(r rune) bool {
-		switch {
-		case r == quote:
-			quote = 0
-		case quote == 0 && (r == '\'' || r == '"'):
-			quote = r
+// split splits a text as a shell does; a quote without an end reaches to the end of the text.
+func split(text string) (words []string) {
+	for _, end := range []string{"", "'", `"`, `\`, `\"`} {
+		var err error
+		if words, err = shellquote.Split(text + end); err == nil {
+			break
 		}
-		return quote == 0 && (r == ' ' || r == '\t' || r == '\n')
-	})
+	}
+	return words
 }
 
 // shellWord quotes a word for a POSIX shell if it needs quotes.
 func shellWord(s string) string {
-	plain := s != ""
-	for _, r := range s {
-		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%", r) {
-			plain = false
-		}
-	}
-	if plain {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%…") == "" {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

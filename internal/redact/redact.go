@@ -3,6 +3,7 @@ package redact
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract/internal/text"
@@ -74,29 +75,20 @@ func Path(path string) string {
 var known = text.Regexp(`^(|v\d(alpha|beta)?\d?|api|openai|ai|llm|inference|serving|engines?|deployments|models?|infer|chat|completions|embeddings|batches|files|compatible-mode|paas|beta)$`)
 
 // Text applies Address and Secrets to each word of a text, such as the spec
-// "exec:PROGRAM ARG…". It keeps quotes around words.
+// "exec:PROGRAM ARG…". If that hides something, words are quoted anew.
 func Text(text string) string {
-	words := parts(text)
-	bare := make([]string, len(words))
-	for i, word := range words {
-		bare[i], _ = unclosed(word)
-	}
-	shown, found := Secrets(bare)
+	words := split(text)
+	shown, found := Secrets(words)
 	if len(found) == 0 && strings.Count(text, "://") < 2 && !strings.Contains(text, "exec:") {
 		return Address(text) // the address may contain a space by mistake
 	}
-	same := true
-	for i, word := range words {
-		_, quote := unclosed(word)
-		if shown[i] = Address(shown[i]); strings.Count(shown[i], quote)%2 == 1 {
-			shown[i] += quote
-		}
-		same = same && shown[i] == word
+	for i, word := range shown {
+		shown[i] = Address(word)
 	}
-	if same {
+	if slices.Equal(shown, words) {
 		return text // unchanged, blanks included
 	}
-	return strings.Join(shown, " ")
+	return joined(shown)
 }
 
 // quotedField is a member of JSON, YAML or Python with a secret, also within quotes of Go,
@@ -109,17 +101,6 @@ var (
 // Message hides keys in a message, which may quote what a flag, a file or a server has.
 func Message(s string) string {
 	return keyShape().ReplaceAllString(quotedField().ReplaceAllString(s, "${1}"+hidden), hidden)
-}
-
-// unclosed splits a word into its text and its final quote, which is not part of a secret.
-// Without a final quote it returns a byte that occurs in no word.
-func unclosed(word string) (bare, quote string) {
-	for _, q := range []string{"'", `"`} {
-		if bare, closed := strings.CutSuffix(word, q); closed && strings.Count(bare, q)%2 == 1 {
-			return bare, q
-		}
-	}
-	return word, "\x00"
 }
 
 // isSchemeByte reports whether the byte may occur in the scheme of an address.

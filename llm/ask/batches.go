@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/refract-eval/refract/cache"
@@ -16,7 +15,7 @@ import (
 // Batches fills a store through the Batch API before the jobs run: at a lower price, within a day,
 // and over any number of restarts.
 //
-// The requests of a model are divided into batches within the server's limits. For each batch, a
+// The requests are divided into batches of one model within the server's limits. For each batch, a
 // file is uploaded, the batch is created and polled until it has ended, and its answers are stored.
 // Rows whose failure another attempt may cure are submitted again.
 //
@@ -29,11 +28,11 @@ type Batches struct {
 	Budget *Budget
 	// Plan calls need with every question whose answer is not stored; an error of need ends
 	// it.
-	Plan func(ctx context.Context, need func(Question) error) error
-	// Journals names, for each model, the file that records the open batches. It contains no
-	// secret and no text of a request.
-	Models   []string
-	Journals []string
+	Plan   func(ctx context.Context, need func(Question) error) error
+	Models []string // all models of the questions
+	// Journal is the file that records the open batches. It contains no secret and no text of a
+	// request.
+	Journal  string
 	Interval time.Duration // longest pause between two checks of open batches; 0 means a minute
 	Time     time.Duration // limit on the whole run, 0 for none; open batches then continue on the server
 	// Observe, if not nil, is called with the progress of rows and batches, from one
@@ -94,96 +93,29 @@ func (b *Batches) Fill(ctx context.Context) (Completer, error) {
 	b.attempts = cmp.Or(b.attempts, maxAttempts)
 	b.maxRows = cmp.Or(b.maxRows, maxBatchRows)
 	b.maxBytes = cmp.Or(b.maxBytes, maxBatchBytes)
-	runs := map[string]*batchRun{}
+	r := &batchRun{Batches: b, most: b.maxRows, rows: map[string]*row{}, in: map[string][]*batch{}}
 	defer func() {
-		for _, r := range runs {
+		if r.journal != nil {
 			_ = r.journal.f.Close()
 		}
 	}()
 	for {
-		asked, err := b.round(ctx, runs)
-		if err != nil && errors.Is(err, context.DeadlineExceeded) && context.Cause(ctx) != nil {
-			err = context.Cause(ctx)
-		}
-		if err != nil {
+		asked, err := r.round(ctx)
+		switch {
+		case err != nil && errors.Is(err, context.DeadlineExceeded) && context.Cause(ctx) != nil:
+			return nil, context.Cause(ctx)
+		case err != nil:
 			return nil, err
-		}
-		if asked == 0 {
-			break
-		}
-	}
-	for _, r := range runs {
-		if err := os.Remove(r.journal.path); err != nil {
-			return nil, fmt.Errorf("remove the batch journal: %w", err)
-		}
-	}
-	return b.failed, nil
-}
-
-// round asks for the answers needed now, and returns the number of requests.
-func (b *Batches) round(ctx context.Context, runs map[string]*batchRun) (asked int, err error) {
-	var spent error
-	err = b.Plan(ctx, func(q Question) error {
-		if b.failed[failedKey(q.Wire)] != nil {
-			return nil
-		}
-		if _, spent = b.Budget.take(q.Wire); spent != nil {
-			return errEnough
-		}
-		asked++
-		r, err := b.run(q.Wire.Model, runs)
-		if err != nil {
-			return err
-		}
-		r.add(q)
-		return nil
-	})
-	if err != nil && !errors.Is(err, errEnough) {
-		return asked, err
-	}
-	b.progress.Rows += asked
-	for _, model := range b.Models {
-		r := runs[model]
-		if r == nil {
-			continue
-		}
-		if err := r.all(ctx); err != nil {
-			if ctx.Err() != nil {
-				err = fmt.Errorf("batch run ended early; the next run with journal %s continues where it stopped: %w", r.journal.path, err)
+		case asked > 0:
+		case r.journal == nil:
+			return b.failed, nil
+		default:
+			if err := os.Remove(b.Journal); err != nil {
+				return nil, fmt.Errorf("remove the batch journal: %w", err)
 			}
-			return asked, err
+			return b.failed, nil
 		}
 	}
-	if asked > 0 {
-		return asked, nil // they cost less than was reserved for them, so more may fit
-	}
-	return 0, spent
-}
-
-// run returns the run of a model's batches, a new one if there is none yet.
-func (b *Batches) run(model string, runs map[string]*batchRun) (*batchRun, error) {
-	if r := runs[model]; r != nil {
-		return r, nil
-	}
-	i := slices.Index(b.Models, model)
-	if i < 0 {
-		return nil, fmt.Errorf("there is no batch journal for model %q", model)
-	}
-	j, err := openJournal(b.Journals[i], journalHead{Server: b.Client.BatchServer(), URL: b.Client.BatchURL(), Model: model}, b.written)
-	if err != nil {
-		return nil, err
-	}
-	r := &batchRun{Batches: b, journal: j, most: b.maxRows, rows: map[string]*row{}, in: map[string][]*batch{}}
-	for _, old := range j.batches {
-		if old.id != "" {
-			b.progress.Batches++
-		}
-		for _, id := range old.rows {
-			r.in[id] = append(r.in[id], old)
-		}
-	}
-	runs[model] = r
-	return r, nil
 }
 
 // failedRows is a client that repeats the errors of failed rows.

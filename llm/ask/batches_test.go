@@ -43,7 +43,7 @@ func newBatches(t testing.TB, h *llmtest.Handler) *Batches {
 	t.Helper()
 	return &Batches{
 		Client: newClient(t, h, nil), Store: cache.NewMemory(), Interval: time.Millisecond,
-		Models: []string{"test-model"}, Journals: []string{filepath.Join(t.TempDir(), "journal")},
+		Models: []string{"test-model"}, Journal: filepath.Join(t.TempDir(), "journal"),
 	}
 }
 
@@ -402,7 +402,7 @@ func TestServerThatEndsTheRun(t *testing.T) {
 			}
 			b := newBatches(t, h)
 			err := fill(t.Context(), b, prompts(5))
-			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), strings.ReplaceAll(c.says, "JOURNAL", b.Journals[0])) {
+			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), strings.ReplaceAll(c.says, "JOURNAL", b.Journal)) {
 				t.Errorf("%s: error %v", step, err)
 			}
 			if n := h.Batch.Steps(step); c.status != 503 && n != 1 {

@@ -64,7 +64,7 @@ func (k *killer) run(t testing.TB, b *Batches, h *llmtest.Handler, prompts []str
 		}
 		k.moment("before a write")
 		if k.n++; k.n == k.at {
-			f, err := os.OpenFile(b.Journals[0], os.O_WRONLY|os.O_APPEND, 0)
+			f, err := os.OpenFile(b.Journal, os.O_WRONLY|os.O_APPEND, 0)
 			assert.NoError(t, err)
 			_, _ = f.Write(line[:len(line)/2])
 			_ = f.Close()

@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/refract-eval/refract/llm"
 )
 
-// batchRun gets the answers to a model's rows in batches.
+// batchRun gets the answers to rows in batches.
 type batchRun struct {
 	*Batches
-	journal *journal
+	journal *journal // nil until there is a row
 
 	rows  map[string]*row
 	in    map[string][]*batch // by id of a row: batches of earlier runs that contain it
@@ -33,6 +34,59 @@ type row struct {
 	id    string
 	in    *batch // the batch that will have its answer; nil if there is none
 	tries int    // failed submissions
+}
+
+// round asks for the answers needed now, and returns the number of requests.
+func (r *batchRun) round(ctx context.Context) (asked int, err error) {
+	var spent error
+	err = r.Plan(ctx, func(q Question) error {
+		if r.failed[failedKey(q.Wire)] != nil {
+			return nil
+		}
+		if _, spent = r.Budget.take(q.Wire); spent != nil {
+			return errEnough
+		}
+		asked++
+		if err := r.resume(); err != nil {
+			return err
+		}
+		r.add(q)
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return asked, err
+	}
+	if asked == 0 {
+		return 0, spent
+	}
+	r.progress.Rows += asked
+	if err := r.all(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("batch run ended early; the next run with journal %s continues where it stopped: %w", r.Journal, err)
+		}
+		return asked, err
+	}
+	return asked, nil // they cost less than was reserved for them, so more may fit
+}
+
+// resume reads what earlier runs noted, unless it is done.
+func (r *batchRun) resume() (err error) {
+	if r.journal != nil {
+		return nil
+	}
+	head := journalHead{Server: r.Client.BatchServer(), URL: r.Client.BatchURL(), Model: strings.Join(r.Models, ", ")}
+	if r.journal, err = openJournal(r.Journal, head, r.written); err != nil {
+		return err
+	}
+	for _, old := range r.journal.batches {
+		if old.id != "" {
+			r.progress.Batches++
+		}
+		for _, id := range old.rows {
+			r.in[id] = append(r.in[id], old)
+		}
+	}
+	return nil
 }
 
 // add adds a question, to be answered by a batch of an earlier run if one contains it.

@@ -32,10 +32,14 @@ func (r *batchRun) submit(ctx context.Context) error {
 	return nil
 }
 
-// cut takes the rows of the next batch from the queue. Rows that cannot be sent fail.
+// cut takes the rows of the next batch from the queue: the first ones of a model. Rows that cannot be
+// sent fail.
 func (r *batchRun) cut() (lines []byte, rows []*row) {
-	for len(r.queue) > 0 && len(rows) < r.most {
-		w := r.queue[0]
+	full := false
+	r.queue = slices.DeleteFunc(r.queue, func(w *row) bool {
+		if full || len(rows) > 0 && w.Wire.Model != rows[0].Wire.Model {
+			return false
+		}
 		line, err := r.Client.BatchLine(w.id, w.Wire)
 		if err == nil && len(line) > r.maxBytes {
 			err = fmt.Errorf("%w: it takes %d bytes and a batch may have %d", llm.ErrInvalidRequest, len(line), r.maxBytes)
@@ -44,12 +48,14 @@ func (r *batchRun) cut() (lines []byte, rows []*row) {
 		case err != nil:
 			r.fail(w, err)
 		case len(lines)+len(line) > r.maxBytes:
-			return lines, rows
+			full = true
+			return false
 		default:
 			lines, rows = append(lines, line...), append(rows, w)
+			full = len(rows) == r.most
 		}
-		r.queue = r.queue[1:]
-	}
+		return true
+	})
 	return lines, rows
 }
 

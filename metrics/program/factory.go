@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kballard/go-shellquote"
+
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
@@ -65,9 +67,9 @@ var optionForm = text.Regexp(`^([a-z-]+)=(.*)$`)
 
 // parse reads the text after the colon.
 func parse(v *metrics.Values) (cfg config, pass []string, err error) {
-	argv, err := words(v.Tail())
+	argv, err := shellquote.Split(v.Tail())
 	if err != nil {
-		return cfg, nil, err
+		return cfg, nil, fmt.Errorf("as a shell reads it: %w", err)
 	}
 	for ; len(argv) > 0; argv = argv[1:] {
 		option := optionForm().FindStringSubmatch(argv[0])

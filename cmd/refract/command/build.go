@@ -56,21 +56,16 @@ Answers are stored: the same command continues where a run stopped.`,
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return b.run(cmd.Context(), e, args[0]) },
 	}
-	f := cmd.Flags()
-	f.Uint64Var(&b.set.Seed, "seed", defaultSeed, "seed of all that is drawn")
-	grouped(cmd, taskFlags, "seed")
-	f.StringVarP(&b.dir, "output", "o", "", "`DIR` to write, which must be new or empty")
-	parsedFlag(cmd, &b.set.License, "license", "", publish.License, "license of the data, for its card, as the Hub names it, such as cc-by-4.0")
+	taskFlags.of(cmd)("seed", plain(&b.set.Seed, defaultSeed), "seed of all that is drawn", shown)
+	flag := resultFlags.of(cmd)
+	flag("output,o", plain(&b.dir, ""), "`DIR` to write, which must be new or empty", shown, names(writesFile))
+	flag("license", valueOf(&b.set.License, "", publish.License), "license of the data, for its card, as the Hub names it, such as cc-by-4.0", shown)
 	b.formats.registerFormat(cmd, "how tables are printed: ", "")
-	namesFiles(cmd, writesFile, "output")
-	grouped(cmd, resultFlags, "output", "license")
-	f.StringVar(&b.set.Teacher.Name, "model", "", "`MODEL` to ask (required)")
-	f.StringVar(&b.set.Teacher.Revision, "revision", "", "revision of the model's weights, recorded with every answer")
-	configured(cmd, "model")
-	grouped(cmd, modelFlags, "model")
-	b.callFlags.register(cmd, "answer")
+	flag = modelFlags.of(cmd)
+	flag("model", plain(&b.set.Teacher.Name, ""), "`MODEL` to ask (required)", shown, fromConfig)
+	flag("revision", plain(&b.set.Teacher.Revision, ""), "revision of the model's weights, recorded with every answer")
+	b.callFlags.register(cmd, "answer", shown)
 	b.registerDryRun(cmd, "make no call")
-	grouped(cmd, budgetFlags, "prices", "max-cost")
 	return cmd
 }
 

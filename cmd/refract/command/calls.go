@@ -45,21 +45,14 @@ const defaultConcurrency = 32
 // register adds the flags of a command that asks servers for answers, or for vectors.
 func (s *serverFlags) register(cmd *cobra.Command, answer string) {
 	s.announced, s.asked = &sync.Once{}, &sync.Map{}
-	f := cmd.Flags()
-	f.StringVar(&s.cache, "cache", "refract-cache.sqlite", "`FILE` or postgres:// address that stores every "+answer)
-	f.BoolVar(&s.offline, "offline", false, "make no call: every "+answer+" must be in the cache")
-	f.StringArrayVar(&s.baseURLs, "base-url", nil, "`URL` of a server, ending in /v1 (repeatable; default OPENAI_BASE_URL, or OpenAI)")
-	f.IntVar(&s.concurrency, "concurrency", defaultConcurrency, "most calls at a time, to each server")
-	f.DurationVar(&s.timeout, "timeout", llm.DefaultTimeout, "time limit of one attempt")
-	f.IntVar(&s.retries, "retries", llm.DefaultMaxRetries, "attempts after the first, not counting waits that a server asks for; 0 for none, and for no such wait")
-	f.DurationVar(&s.wait, "wait", 0, "how long to wait for servers that are not ready yet, such as 30m; the waits that a server asks for may take so long for a call, or 10m")
-	atLeast(cmd, 1, "concurrency")
-	atLeast(cmd, 0, "retries")
-	limit(cmd, cache.CheckName, "cache")
-	namesFiles(cmd, writesCache, "cache")
-	configured(cmd, "cache", "base-url", "concurrency", "timeout", "retries", "wait")
-	neutral(cmd, "cache", "offline", "base-url", "concurrency", "timeout", "retries", "wait")
-	grouped(cmd, modelFlags, "base-url")
+	flag := modelFlags.of(cmd)
+	flag("cache", plain(&s.cache, "refract-cache.sqlite"), "`FILE` or postgres:// address that stores every "+answer, fromConfig, neutral, names(writesCache), checked(cache.CheckName))
+	flag("offline", plain(&s.offline, false), "make no call: every "+answer+" must be in the cache", neutral)
+	flag("base-url", plain(&s.baseURLs, nil), "`URL` of a server, ending in /v1 (repeatable; default OPENAI_BASE_URL, or OpenAI)", shown, fromConfig, neutral)
+	flag("concurrency", plain(&s.concurrency, defaultConcurrency), "most calls at a time, to each server", fromConfig, neutral, atLeast(1))
+	flag("timeout", plain(&s.timeout, llm.DefaultTimeout), "time limit of one attempt", fromConfig, neutral)
+	flag("retries", plain(&s.retries, llm.DefaultMaxRetries), "attempts after the first, not counting waits that a server asks for; 0 for none, and for no such wait", fromConfig, neutral, atLeast(0))
+	flag("wait", plain(&s.wait, 0), "how long to wait for servers that are not ready yet, such as 30m; the waits that a server asks for may take so long for a call, or 10m", fromConfig, neutral)
 }
 
 // callFlags are the flags of commands that ask models for text: servers, tolerated
@@ -74,26 +67,20 @@ type callFlags struct {
 	dryRun   bool
 }
 
-func (c *callFlags) register(cmd *cobra.Command, answer string) {
+// register adds them, with what is known of a command's prices.
+func (c *callFlags) register(cmd *cobra.Command, answer string, ofPrices ...fact) {
 	c.serverFlags.register(cmd, answer)
-	f := cmd.Flags()
-	f.IntVar(&c.tolerate, "tolerate", 100, "requests that may fail by themselves, such as too long prompts, while the server answers others, before the run stops")
-	grouped(cmd, modelFlags)
-	addFlag(cmd, "prices", &parsed[string]{to: &c.prices, parse: asIs, kind: tableType}, "YAML or JSON `FILE` with the prices of models")
-	f.Float64Var(&c.maxCost, "max-cost", 0, "stop before this run costs more")
-	f.IntVar(&c.maxCalls, "max-calls", 0, "stop after this many calls")
-	f.DurationVar(&c.maxTime, "max-time", 0, "start no call after this time, such as 8h")
-	atLeast(cmd, 0, "tolerate", "max-cost", "max-calls", "max-time")
-	namesFiles(cmd, readsPrices, "prices")
-	configured(cmd, "prices", "max-cost", "max-calls", "max-time")
-	neutral(cmd, "tolerate")
-	grouped(cmd, budgetFlags)
+	modelFlags.of(cmd)("tolerate", plain(&c.tolerate, 100), "requests that may fail by themselves, such as too long prompts, while the server answers others, before the run stops", neutral, atLeast(0))
+	flag, ofPrices := budgetFlags.of(cmd), append(ofPrices, fromConfig)
+	flag("prices", &parsed[string]{to: &c.prices, parse: asIs, kind: tableType}, "YAML or JSON `FILE` with the prices of models", append(ofPrices, names(readsPrices))...)
+	flag("max-cost", plain(&c.maxCost, 0), "stop before this run costs more", append(ofPrices, atLeast(0))...)
+	flag("max-calls", plain(&c.maxCalls, 0), "stop after this many calls", fromConfig, atLeast(0))
+	flag("max-time", plain(&c.maxTime, 0), "start no call after this time, such as 8h", fromConfig, atLeast(0))
 }
 
 // registerDryRun adds --dry-run.
 func (c *callFlags) registerDryRun(cmd *cobra.Command, makes string) {
-	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "show calls, tokens and cost to come, and "+makes)
-	grouped(cmd, budgetFlags, "dry-run")
+	budgetFlags.of(cmd)("dry-run", plain(&c.dryRun, false), "show calls, tokens and cost to come, and "+makes, shown)
 }
 
 // calling reports whether the run may make calls.

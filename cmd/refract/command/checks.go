@@ -30,9 +30,8 @@ const (
 
 func (f *checkFlags) register(cmd *cobra.Command) {
 	words := append([]string{listAll, listNone}, check.Checks()...)
-	parsedFlag(cmd, &f.checks, "checks", listAll, checkNames, "`CHECKS` to make, separated by commas: all of them, or none, which also cleans nothing", words...)
-	f.languageFlag.register(cmd, "; none leaves out that check", "recognised", listNone)
-	grouped(cmd, taskFlags, "checks", "language")
+	taskFlags.of(cmd)("checks", valueOf(&f.checks, listAll, checkNames), "`CHECKS` to make, separated by commas: all of them, or none, which also cleans nothing", shown, offers(words...))
+	f.languageFlag.register(cmd, taskFlags, "; none leaves out that check", "recognised", listNone)
 }
 
 // checkNames reads a list of names; check.New refuses unknown ones.

@@ -76,11 +76,10 @@ func (c *compareRun) register(e *env, cmd *cobra.Command) {
 	c.out.register(cmd)
 	c.comparison.register(e, cmd, settingsCompared)
 	tables := append(tablesCompared, spansTable)
-	parsedFlag(cmd, &c.table, "table", settingsTable, wordOf(tables...), "settings, pairs, ranks or spans", tables...)
-	addFlag(cmd, "pairs", c.pairsValue(), "metric or all: the pairs in --table pairs, which are corrected together", pairsOfMetric, allPairs)
-	cmd.Flags().StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
-	namesFiles(cmd, writesFile, "plot")
-	grouped(cmd, statisticFlags, "table", "plot")
+	flag := statisticFlags.of(cmd)
+	flag("table", plain(&c.table, settingsTable), "settings, pairs, ranks or spans", shown, oneOf(tables...))
+	flag("pairs", c.pairsValue(), "metric or all: the pairs in --table pairs, which are corrected together", offers(pairsOfMetric, allPairs))
+	flag("plot", plain(&c.plot, ""), "`FILE`.svg to draw the curves into", shown, names(writesFile))
 }
 
 // parameters are all that a request may set; flags set them, too.
@@ -197,9 +196,11 @@ const earlyBlock = 100
 
 func (c *compareRun) showsPairs() bool { return c.table == pairsTable || c.table == bothTables }
 
+// randomOrders is how many random orders of references the points of a curve are means of.
+const randomOrders = 20
+
 // askCurves turns a plan into one of only curves.
 func (c *compareRun) askCurves(p *experiment.Plan) error {
-	const randomOrders = 20
 	switch {
 	case c.tested || c.table != settingsTable:
 		return usagef("--curve has its own table, and tests nothing: leave --test and --table out")

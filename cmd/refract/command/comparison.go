@@ -55,15 +55,12 @@ var compared = []string{"single", "max", "mean", "native"}
 func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults) {
 	c.data.register(cmd)
 	c.choice.register(cmd)
-	c.languageFlag.register(cmd, languageSplits, "unknown")
+	c.languageFlag.register(cmd, metricFlags, languageSplits, "unknown")
 	c.score.register(e, cmd, strings.Join(compared, ","))
 	c.registerStatistics(cmd, def)
-	f := cmd.Flags()
-	f.StringVar(&c.matrix, "matrix", "", "`FILE` of a stored matrix to take the scores from")
-	f.StringArrayVar(&c.scores, "scores", nil, "`NAME=FILE` with the scores of a metric: rows id, system, score, and reference for a score of each, as CSV, TSV, JSON Lines or Parquet (repeatable; without -m only these are compared)")
-	namesFiles(cmd, readsFile, "matrix")
-	namesFiles(cmd, readsTable, "scores")
-	grouped(cmd, inputFlags)
+	flag := inputFlags.of(cmd)
+	flag("matrix", plain(&c.matrix, ""), "`FILE` of a stored matrix to take the scores from", names(readsFile))
+	flag("scores", plain(&c.scores, nil), "`NAME=FILE` with the scores of a metric: rows id, system, score, and reference for a score of each, as CSV, TSV, JSON Lines or Parquet (repeatable; without -m only these are compared)", names(readsTable))
 	c.judges.register(cmd)
 }
 
@@ -88,23 +85,22 @@ func (c *comparison) values(def comparisonDefaults) settable {
 
 // registerStatistics adds the flags that say what is compared, and how.
 func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaults) {
-	f, v := cmd.Flags(), c.values(def)
-	registerHumanLower(cmd, &c.humanLower)
-	addFlag(cmd, "against", v["against"], "`SETTING` such as max or \"bleu max\" to compare all others with (default all settings of a metric with each other)")
-	addFlag(cmd, "statistic", v["statistic"], "such as kendall, pearson, accuracy or acc23", correlate.StatisticNames()...)
-	addFlag(cmd, "per", v["per"], "what a score is of: segment, document, domain or system", correlate.LevelNames()...)
-	addFlag(cmd, "group", v["group"], "what correlations are averaged over: none, segment or system", correlate.GroupingNames()...)
-	c.resampling.register(cmd, v, "for intervals, 0 for none, and of tests", "document, where there are any", experiment.Units()...)
-	addFlag(cmd, "test", v["test"], def.tests+": "+strings.Join(significance.MethodNames(), ", ")+" or none, or NAME,one-sided", append(significance.MethodNames(), listNone)...)
+	flag, v := statisticFlags.of(cmd), c.values(def)
+	registerHumanLower(cmd, statisticFlags, &c.humanLower)
+	flag("against", v["against"], "`SETTING` such as max or \"bleu max\" to compare all others with (default all settings of a metric with each other)")
+	flag("statistic", v["statistic"], "such as kendall, pearson, accuracy or acc23", shown, offers(correlate.StatisticNames()...))
+	flag("per", v["per"], "what a score is of: segment, document, domain or system", shown, offers(correlate.LevelNames()...))
+	flag("group", v["group"], "what correlations are averaged over: none, segment or system", shown, offers(correlate.GroupingNames()...))
+	c.resampling.register(cmd, statisticFlags, v, "for intervals, 0 for none, and of tests", "document, where there are any", experiment.Units()...)
+	flag("test", v["test"], def.tests+": "+strings.Join(significance.MethodNames(), ", ")+" or none, or NAME,one-sided", shown, offers(append(significance.MethodNames(), listNone)...))
 	methods := append(selection.MethodNames(), listNone)
-	addFlag(cmd, "curve", listOf(&c.curves, def.curves, selection.ParseMethod, selection.Method.String).orNone(),
-		"agreement by the number of references, chosen by "+strings.Join(methods, ", "), methods...)
-	f.IntSliceVarP(&c.counts, "count", "k", nil, "numbers of variants in a curve (default 0, 1, … up to all)")
-	grouped(cmd, statisticFlags, "statistic", "per", "group", "test", "curve")
+	flag("curve", listOf(&c.curves, def.curves, selection.ParseMethod, selection.Method.String).orNone(),
+		"agreement by the number of references, chosen by "+strings.Join(methods, ", "), shown, offers(methods...))
+	flag("count,k", plain(&c.counts, nil), "numbers of variants in a curve (default 0, 1, … up to all)")
 }
 
-func registerHumanLower(cmd *cobra.Command, lower *bool) {
-	cmd.Flags().BoolVar(lower, "human-lower-is-better", false, "lower human scores are better, as with counts of errors or ranks")
+func registerHumanLower(cmd *cobra.Command, in section, lower *bool) {
+	in.of(cmd)("human-lower-is-better", plain(lower, false), "lower human scores are better, as with counts of errors or ranks")
 }
 
 // plan is a plan for one dataset, with all its references as the only set.
@@ -263,12 +259,13 @@ func (r *resampling) values(resamples int) settable {
 	}
 }
 
-func (r *resampling) register(cmd *cobra.Command, v settable, of, by string, units ...string) {
-	f := cmd.Flags()
-	addFlag(cmd, "resamples", v["resamples"], "resamples "+of)
-	f.Float64Var(&r.confidence, "confidence", usualConfidence, "coverage of intervals")
-	addFlag(cmd, "seed", v["seed"], "seed of all resampling")
-	f.StringVar(&r.by, "resample-by", "", strings.Join(units, ", ")+": what a resample draws (default "+by+")")
-	isShare(cmd, "confidence")
-	oneOf(cmd, "resample-by", units...)
+func (r *resampling) register(cmd *cobra.Command, in section, v settable, of, by string, units ...string) {
+	flag, facts := in.of(cmd), []fact{oneOf(units...)}
+	if in == taskFlags {
+		facts = append(facts, shown)
+	}
+	flag("resamples", v["resamples"], "resamples "+of)
+	flag("confidence", plain(&r.confidence, usualConfidence), "coverage of intervals", isShare)
+	flag("seed", v["seed"], "seed of all resampling")
+	flag("resample-by", plain(&r.by, ""), strings.Join(units, ", ")+": what a resample draws (default "+by+")", facts...)
 }

@@ -30,7 +30,7 @@ func configKeys(cmds ...*cobra.Command) map[string]*pflag.Flag {
 	keys := map[string]*pflag.Flag{}
 	for _, cmd := range cmds {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if f.Annotations[configNote] != nil {
+			if knownOf(f).fromConfig {
 				keys[f.Name] = f
 			}
 		})
@@ -56,7 +56,9 @@ func (e *env) configure(cmd *cobra.Command) error {
 	e.checkEnvironment(slices.Sorted(maps.Keys(keys)))
 	path := cmp.Or(e.configPath, configName)
 	file, stated, err := readConfig(path, keys)
-	if err != nil && (e.configPath != "" || !errors.Is(err, fs.ErrNotExist)) {
+	if is[*fs.PathError](err) && e.configPath != "" {
+		return usagef("--config: %w", err) // the name may be a key
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return usagef("%w", err)
 	}
 	var used []string
@@ -155,10 +157,7 @@ func configValues(f *pflag.Flag, folder string, value any) (out []string, err er
 	case nil:
 	default:
 		text := fmt.Sprint(v)
-		if known, ok := f.Value.(*knownValue); ok {
-			text = known.absolute(folder, text)
-		}
-		return []string{text}, nil
+		return []string{knownOf(f).absolute(folder, text)}, nil
 	}
 	return nil, errors.New("takes one value, not a list, a table or none")
 }

@@ -19,9 +19,7 @@ type embeddingFlags struct {
 }
 
 func (f *embeddingFlags) register(cmd *cobra.Command, does string) {
-	cmd.Flags().StringVar(&f.embeddings, "embeddings", "", "`MODEL[,OPTION=VALUE…]` whose vectors "+does+"; options are those of the metric embedding")
-	configured(cmd, "embeddings")
-	grouped(cmd, modelFlags, "embeddings")
+	modelFlags.of(cmd)("embeddings", plain(&f.embeddings, ""), "`MODEL[,OPTION=VALUE…]` whose vectors "+does+"; options are those of the metric embedding", shown, fromConfig)
 	f.serverFlags.register(cmd, "vector")
 }
 

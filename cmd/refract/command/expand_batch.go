@@ -17,14 +17,14 @@ func (r *expandRun) inBatches(ctx context.Context) (ask.Completer, error) {
 	}
 	progress := r.e.progress("batches", "rows")
 	defer progress.Finish()
-	state := "refract-cache.batches"
+	journal := "refract-cache.batches"
 	if !cache.IsPostgres(r.calls.cache) {
-		state = r.calls.cache + ".batches"
+		journal = r.calls.cache + ".batches"
 	}
 	var last ask.BatchProgress
 	b := &ask.Batches{
 		Client: r.client, Store: r.cfg.Store, Budget: r.spend, Models: r.models(), Time: r.calls.maxTime, LeftOut: r.cfg.LeftOut,
-		Journals: []string{state, state + ".judge"}[:len(r.models())],
+		Journal: journal,
 		Plan: func(ctx context.Context, need func(ask.Question) error) error {
 			_, err := exp.Plan(ctx, r.ds, need)
 			return err

@@ -46,14 +46,11 @@ The result is a document in Markdown, or all of its numbers with -f json.
 	}
 	x.out.register(cmd)
 	x.judges.register(cmd)
-	f := cmd.Flags()
-	f.Lookup("format").Usage = "markdown or json; with --table also table, jsonl, csv, tsv or latex; without it, by the extension of -o"
-	f.Lookup("format").DefValue = string(report.Markdown)
-	f.StringVar(&x.table, "table", "", "write only this table")
-	f.StringVar(&x.plot, "plot", "", "new or empty `DIR` to draw the figures into, as SVG")
-	namesFiles(cmd, func(v string) []usedPath { return []usedPath{{path: v, written: true, folder: true}} }, "plot")
-	grouped(cmd, resultFlags, "table", "plot")
-	complete(cmd, "table", conclusions.TableNames()...)
+	format, flag := cmd.Flag("format"), resultFlags.of(cmd)
+	format.Usage = "markdown or json; with --table also table, jsonl, csv, tsv or latex; without it, by the extension of -o"
+	format.DefValue = string(report.Markdown)
+	flag("table", plain(&x.table, ""), "write only this table", shown, offers(conclusions.TableNames()...))
+	flag("plot", plain(&x.plot, ""), "new or empty `DIR` to draw the figures into, as SVG", shown, names(writesFile))
 	return cmd
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract/internal/english"
@@ -18,64 +17,27 @@ import (
 // The values that a flag may have are set where it is registered, and checked whenever
 // it is set: on the command line, in the environment or in a configuration file.
 
-// flagValues are all values of a flag.
-func flagValues(f *pflag.Flag) []string {
-	v := f.Value
-	if known, ok := v.(*knownValue); ok {
-		v = known.Value
-	}
-	if list, ok := v.(interface{ GetSlice() []string }); ok {
+// values are all values of the flag.
+func (k *known) values() []string {
+	if list, ok := k.Value.(interface{ GetSlice() []string }); ok {
 		return list.GetSlice()
 	}
-	return []string{v.String()}
-}
-
-// knownValue is the value of a flag with its limits, and the files that it names.
-type knownValue struct {
-	pflag.Value
-	checks []func(set string) error
-	files  func(value string) []usedPath // nil for none
-}
-
-// know returns the value of a flag, perhaps one of the root, to add what is known of it.
-func know(cmd *cobra.Command, flag string) *knownValue {
-	f := cmd.Flag(flag)
-	if _, ok := f.Value.(*knownValue); !ok {
-		f.Value = &knownValue{Value: f.Value}
-	}
-	return f.Value.(*knownValue)
+	return []string{k.String()}
 }
 
 // Set implements pflag.Value.
-func (k *knownValue) Set(s string) error {
-	if err := k.Value.Set(s); err != nil {
-		return err
-	}
+func (k *known) Set(s string) error {
+	err := k.Value.Set(s)
 	for _, check := range k.checks {
-		if err := check(k.Value.String()); err != nil {
-			return err
+		if err == nil {
+			err = check(k.String())
 		}
 	}
-	return nil
-}
-
-// limit refuses values of flags that fail a check.
-func limit(cmd *cobra.Command, check func(set string) error, flags ...string) {
-	for _, name := range flags {
-		k := know(cmd, name)
-		k.checks = append(k.checks, check)
-	}
-}
-
-// namesFiles says which files a value of some flags names.
-func namesFiles(cmd *cobra.Command, files func(value string) []usedPath, flags ...string) {
-	for _, name := range flags {
-		know(cmd, name).files = files
-	}
+	return err
 }
 
 // absolute is a value from a file in a folder, where a relative path starts there.
-func (k *knownValue) absolute(folder, value string) string {
+func (k *known) absolute(folder, value string) string {
 	if k.files != nil && !filepath.IsAbs(value) && slices.ContainsFunc(k.files(value), func(u usedPath) bool { return u.path == value }) {
 		return filepath.Join(folder, value)
 	}
@@ -87,9 +49,14 @@ type unwantedError struct{ value, want string }
 
 func (e *unwantedError) Error() string { return e.value + ": want " + e.want }
 
-// inRange limits flags that are numbers or times.
-func inRange(cmd *cobra.Command, want string, ok func(float64) bool, flags ...string) {
-	limit(cmd, func(s string) error {
+// checked refuses values that fail a check.
+func checked(check func(set string) error) fact {
+	return func(k *known) { k.checks = append(k.checks, check) }
+}
+
+// inRange limits a number or a time.
+func inRange(want string, ok func(float64) bool) fact {
+	return checked(func(s string) error {
 		n, err := strconv.ParseFloat(s, 64)
 		if err != nil {
 			d, _ := time.ParseDuration(s)
@@ -99,39 +66,40 @@ func inRange(cmd *cobra.Command, want string, ok func(float64) bool, flags ...st
 			return &unwantedError{s, want}
 		}
 		return nil
-	}, flags...)
+	})
 }
 
-// atLeast limits flags from below.
-func atLeast(cmd *cobra.Command, least int, flags ...string) {
-	inRange(cmd, fmt.Sprintf("%d or more", least), func(v float64) bool { return v >= float64(least) }, flags...)
+// atLeast limits a number or a time from below.
+func atLeast(least int) fact {
+	return inRange(fmt.Sprintf("%d or more", least), func(v float64) bool { return v >= float64(least) })
 }
 
-// isShare limits flags to numbers above 0 and below 1.
-func isShare(cmd *cobra.Command, flags ...string) {
-	inRange(cmd, "a share between 0 and 1", func(v float64) bool { return v > 0 && v < 1 }, flags...)
+// isShare limits a number to those above 0 and below 1.
+func isShare(k *known) {
+	inRange("a share between 0 and 1", func(v float64) bool { return v > 0 && v < 1 })(k)
 }
 
 // isNamed refuses an empty name, such as the value of an unset variable, which would
 // mean the default.
-func isNamed(cmd *cobra.Command, flags ...string) {
-	limit(cmd, func(s string) error {
+func isNamed(k *known) {
+	checked(func(s string) error {
 		if s == "" {
 			return &unwantedError{`""`, "a name"}
 		}
 		return nil
-	}, flags...)
+	})(k)
 }
 
-// oneOf limits a flag, perhaps one of the root, to some words, and offers them to the
-// shell.
-func oneOf(cmd *cobra.Command, flag string, words ...string) {
-	complete(cmd, flag, words...)
+// oneOf limits a text to some words, and offers them to the shell.
+func oneOf(words ...string) fact {
 	parse := wordOf(words...)
-	limit(cmd, func(s string) error {
-		_, err := parse(s)
-		return err
-	}, flag)
+	return func(k *known) {
+		offers(words...)(k)
+		checked(func(s string) error {
+			_, err := parse(s)
+			return err
+		})(k)
+	}
 }
 
 // wordOf reads one of some words.
@@ -142,6 +110,31 @@ func wordOf(words ...string) func(string) (string, error) {
 		}
 		return s, nil
 	}
+}
+
+// plain is the value of a text, a number, a time or several texts.
+func plain[T any](to *T, def T) pflag.Value {
+	var f pflag.FlagSet
+	const name = "value"
+	switch to, def := any(to), any(def); to := to.(type) {
+	case *string:
+		f.StringVar(to, name, def.(string), "")
+	case *bool:
+		f.BoolVar(to, name, def.(bool), "")
+	case *int:
+		f.IntVar(to, name, def.(int), "")
+	case *uint64:
+		f.Uint64Var(to, name, def.(uint64), "")
+	case *float64:
+		f.Float64Var(to, name, def.(float64), "")
+	case *time.Duration:
+		f.DurationVar(to, name, def.(time.Duration), "")
+	case *[]string:
+		f.StringArrayVar(to, name, def.([]string), "")
+	case *[]int:
+		f.IntSliceVar(to, name, def.([]int), "")
+	}
+	return f.Lookup(name).Value
 }
 
 // parsed is the value of a flag that a function reads.
@@ -176,21 +169,6 @@ func setDefault(v pflag.Value, def string) {
 	if err := v.Set(def); err != nil {
 		panic(err) // a bug: the default is not a value
 	}
-}
-
-// addFlag registers a flag by a name such as "format" or "format,f", and offers words to
-// the shell.
-func addFlag(cmd *cobra.Command, name string, v pflag.Value, usage string, words ...string) {
-	name, short, _ := strings.Cut(name, ",")
-	cmd.Flags().VarP(v, name, short, usage)
-	if len(words) > 0 {
-		complete(cmd, name, words...)
-	}
-}
-
-// parsedFlag registers a flag that parse reads.
-func parsedFlag[T any](cmd *cobra.Command, to *T, name, def string, parse func(string) (T, error), usage string, words ...string) {
-	addFlag(cmd, name, valueOf(to, def, parse), usage, words...)
 }
 
 // Set implements pflag.Value.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,42 +14,85 @@ import (
 	"github.com/refract-eval/refract/internal/english"
 )
 
-// The sections of flags in a command's help.
+// section is a part of a command's help, which shows some of its flags.
+type section string
+
+// The sections.
 const (
-	inputFlags     = "Input"
-	metricFlags    = "Metrics and aggregation"
-	taskFlags      = "This command"
-	statisticFlags = "Statistics"
-	modelFlags     = "Models and servers"
-	budgetFlags    = "Budgets"
-	resultFlags    = "Output"
-	commonFlags    = "All commands"
+	inputFlags     section = "Input"
+	metricFlags    section = "Metrics and aggregation"
+	taskFlags      section = "This command"
+	statisticFlags section = "Statistics"
+	modelFlags     section = "Models and servers"
+	budgetFlags    section = "Budgets"
+	resultFlags    section = "Output"
+	commonFlags    section = "All commands"
 )
 
 // sections is their order.
-var sections = []string{inputFlags, metricFlags, taskFlags, statisticFlags, modelFlags, budgetFlags, resultFlags, commonFlags}
+var sections = []section{inputFlags, metricFlags, taskFlags, statisticFlags, modelFlags, budgetFlags, resultFlags, commonFlags}
 
-// configured lets refract.yaml and the environment set flags.
-func configured(cmd *cobra.Command, flags ...string) { markAll(cmd, configNote, flags) }
+// known is the value of a flag with everything else that the program knows of it.
+type known struct {
+	pflag.Value
+	section    section
+	shown      bool // by --help; --help all shows all
+	fromConfig bool // refract.yaml and the environment may set it
+	neutral    bool // it changes no result, or names the input, which its content identifies
+	checks     []func(set string) error
+	files      func(value string) []usedPath // that a value names; nil for none
+	words      cobra.CompletionFunc          // that the shell offers; nil for files
+}
 
-// neutral marks flags that change no result, and flags that name the input, which its
-// content identifies. Those of some sections are neutral without a mark.
-func neutral(cmd *cobra.Command, flags ...string) { markAll(cmd, neutralNote, flags) }
+// fact is one thing that is known of a flag.
+type fact func(*known)
 
-func markAll(cmd *cobra.Command, note string, flags []string) {
-	for _, name := range flags {
-		mark(cmd.Flags().Lookup(name), note)
+func shown(k *known)      { k.shown = true }
+func fromConfig(k *known) { k.fromConfig = true }
+func neutral(k *known)    { k.neutral = true }
+
+// names says which files a value names.
+func names(files func(value string) []usedPath) fact { return func(k *known) { k.files = files } }
+
+// offers lists values for the shell.
+func offers(words ...string) fact {
+	return offersBy(cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func offersBy(words cobra.CompletionFunc) fact { return func(k *known) { k.words = words } }
+
+// of returns what registers flags of a command, or all commands, in the section: by a name such
+// as "format" or "format,f".
+func (s section) of(cmd *cobra.Command) func(name string, v pflag.Value, usage string, facts ...fact) {
+	flags := cmd.Flags()
+	if s == commonFlags {
+		flags = cmd.PersistentFlags()
+	}
+	return func(name string, v pflag.Value, usage string, facts ...fact) {
+		k := &known{Value: v, section: s, neutral: slices.Contains([]section{budgetFlags, resultFlags, commonFlags}, s)}
+		for _, add := range facts {
+			add(k)
+		}
+		name, short, _ := strings.Cut(name, ",")
+		f := flags.VarPF(k, name, short, usage)
+		if v.Type() == "bool" {
+			f.NoOptDefVal = "true"
+		}
+		if k.words == nil {
+			return
+		}
+		if err := cmd.RegisterFlagCompletionFunc(name, k.words); err != nil {
+			panic(err) // a bug: the flag is there twice
+		}
 	}
 }
 
-func isNeutral(f *pflag.Flag) bool {
-	return f.Annotations[neutralNote] != nil || slices.Contains([]string{budgetFlags, resultFlags, commonFlags}, sectionOf(f))
-}
-
-// grouped puts the flags of a command that have no section yet into one, and marks
-// those that --help shows; --help all shows all.
-func grouped(cmd *cobra.Command, section string, essential ...string) {
-	groupFlags(cmd.Flags(), section, essential...)
+// knownOf returns what is known of a flag: of cobra's own, that every help shows them.
+func knownOf(f *pflag.Flag) *known {
+	if k, ok := f.Value.(*known); ok {
+		return k
+	}
+	return &known{Value: f.Value, section: commonFlags}
 }
 
 // refuse refuses a flag that is set and unfit. The message begins with the flag.
@@ -67,18 +111,6 @@ func only(names ...string) func(*pflag.Flag) bool {
 
 func except(names ...string) func(*pflag.Flag) bool {
 	return func(f *pflag.Flag) bool { return !slices.Contains(names, f.Name) }
-}
-
-// complete offers the values of a flag to the shell.
-func complete(cmd *cobra.Command, flag string, values ...string) {
-	completeBy(cmd, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-}
-
-func completeBy(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
-	err := cmd.RegisterFlagCompletionFunc(flag, values)
-	if err != nil {
-		panic(err) // a bug: no such flag
-	}
 }
 
 // flagError rewords errors about flags. It adds the nearest name to an unknown flag;

@@ -14,48 +14,6 @@ import (
 	"github.com/refract-eval/refract/internal/english"
 )
 
-// The annotations of a flag.
-const (
-	sectionNote   = "section"
-	essentialNote = "essential" // --help shows it
-	configNote    = "config"
-	neutralNote   = "neutral"
-)
-
-// groupFlags puts the flags of a set that have no section yet into one, and marks those
-// that --help shows; --help all shows all.
-func groupFlags(flags *pflag.FlagSet, section string, essential ...string) {
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Annotations[sectionNote] == nil {
-			mark(f, sectionNote, section)
-		}
-	})
-	for _, name := range essential {
-		mark(flags.Lookup(name), essentialNote)
-	}
-}
-
-func mark(f *pflag.Flag, note string, values ...string) {
-	if f.Annotations == nil {
-		f.Annotations = map[string][]string{}
-	}
-	f.Annotations[note] = append([]string{}, values...)
-}
-
-// sectionOf is the section of a flag in help, "" if it has none.
-func sectionOf(f *pflag.Flag) string {
-	if in := f.Annotations[sectionNote]; in != nil {
-		return in[0]
-	}
-	return ""
-}
-
-// isEssential reports whether --help shows a flag: a marked one, or one without a
-// section.
-func isEssential(f *pflag.Flag) bool {
-	return f.Annotations[sectionNote] == nil || f.Annotations[essentialNote] != nil
-}
-
 // helpPage is the help of a command: one sentence, two examples and the essential
 // flags, or everything.
 func helpPage(cmd *cobra.Command, width int, all bool) string {
@@ -84,19 +42,16 @@ func helpPage(cmd *cobra.Command, width int, all bool) string {
 	for _, section := range sections {
 		var lines [][2]string
 		visit(cmd, func(f *pflag.Flag) {
-			in := cmp.Or(sectionOf(f), taskFlags)
-			if f.Name == "help" || f.Name == "version" {
-				in = commonFlags
-			}
+			k := knownOf(f)
 			switch {
-			case in != section || f.Hidden:
-			case all || isEssential(f) && in != commonFlags:
+			case k.section != section || f.Hidden:
+			case all || k.shown:
 				lines = append(lines, flagLine(f))
 			default:
 				left++
 			}
 		})
-		add(section, definitions(lines, width))
+		add(string(section), definitions(lines, width))
 	}
 	if more := seeAlso(cmd, left); len(more) > 0 {
 		b.WriteString("\n" + strings.Join(more, "\n") + "\n")

@@ -28,19 +28,13 @@ type input struct {
 }
 
 func (in *input) register(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&in.source, "source", "", "text `FILE` of sources, one a line")
-	f.StringArrayVar(&in.refs, "ref", nil, "text `FILE` of references, one a line (repeatable)")
-	f.StringArrayVarP(&in.hyps, "hyp", "i", nil, "outputs of a system: `[NAME=]FILE` or FILE:COLUMN (repeatable)")
-	f.StringSliceVar(&in.reference, "reference", nil, "references of an mtme: or mqm: dataset, or all (default the task's own, mostly refA)")
-	f.StringArrayVar(&in.references, "references", nil, "expanded references, as `FORMAT:FILE` (repeatable)")
-	f.StringArrayVar(&in.human, "human", nil, "human scores of outputs, as `NAME[=FILE]`: rows id, system, score, and perhaps rater (repeatable); NAME chooses among several (default the only ones, or mqm)")
-	namesFiles(cmd, readsTexts, "source", "ref")
-	namesFiles(cmd, readsOutputs, "hyp")
-	namesFiles(cmd, readsDataset, "references")
-	namesFiles(cmd, readsTable, "human")
-	neutral(cmd, "source", "ref", "hyp", "reference", "references")
-	grouped(cmd, inputFlags, "source", "ref", "hyp", "references")
+	flag := inputFlags.of(cmd)
+	flag("source", plain(&in.source, ""), "text `FILE` of sources, one a line", shown, neutral, names(readsTexts))
+	flag("ref", plain(&in.refs, nil), "text `FILE` of references, one a line (repeatable)", shown, neutral, names(readsTexts))
+	flag("hyp,i", plain(&in.hyps, nil), "outputs of a system: `[NAME=]FILE` or FILE:COLUMN (repeatable)", shown, neutral, names(readsOutputs))
+	flag("reference", listOf(&in.reference, "", asIs, strings.Clone), "references of an mtme: or mqm: dataset, or all (default the task's own, mostly refA)", neutral)
+	flag("references", plain(&in.references, nil), "expanded references, as `FORMAT:FILE` (repeatable)", shown, neutral, names(readsDataset))
+	flag("human", plain(&in.human, nil), "human scores of outputs, as `NAME[=FILE]`: rows id, system, score, and perhaps rater (repeatable); NAME chooses among several (default the only ones, or mqm)", names(readsTable))
 }
 
 // ratings are the files of human scores, and the name of those to compare with; "" for the
@@ -71,8 +65,7 @@ type choiceFlags struct {
 }
 
 func (c *choiceFlags) register(cmd *cobra.Command) {
-	addFlag(cmd, "systems", c, "`NAME`s of the systems to look at, or !NAME to leave out (repeatable or comma-separated; \"NAME\" where it has a comma or begins with !; default all)")
-	grouped(cmd, inputFlags)
+	inputFlags.of(cmd)("systems", c, "`NAME`s of the systems to look at, or !NAME to leave out (repeatable or comma-separated; \"NAME\" where it has a comma or begins with !; default all)")
 }
 
 // chosenName matches the first name of a list, perhaps in quotes.

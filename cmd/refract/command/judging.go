@@ -35,20 +35,15 @@ type judgeFlags struct {
 }
 
 func (j *judgeFlags) register(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&j.model, "judge-model", "", "`MODEL` for judges that work with any")
-	registerUnparseable(cmd, &j.policy, judge.PolicyNames()...)
-	f.IntVar(&j.maxText, "max-text", refract.DefaultMaxText>>20, "MiB of text that a segment may have: scoring takes some hundred times as much memory")
-	atLeast(cmd, 1, "max-text")
-	configured(cmd, "judge-model")
-	grouped(cmd, modelFlags, "judge-model")
+	flag := modelFlags.of(cmd)
+	flag("judge-model", plain(&j.model, ""), "`MODEL` for judges that work with any", shown, fromConfig)
+	flag("unparseable", valueOf(&j.policy, "exclude", judge.ParsePolicy), unparseableUsage(judge.PolicyNames()), offers(judge.PolicyNames()...))
+	flag("max-text", plain(&j.maxText, refract.DefaultMaxText>>20), "MiB of text that a segment may have: scoring takes some hundred times as much memory", atLeast(1))
 	j.calls.register(cmd, "answer")
 }
 
-// registerUnparseable adds --unparseable.
-func registerUnparseable(cmd *cobra.Command, policy *judge.Policy, policies ...string) {
-	parsedFlag(cmd, policy, "unparseable", "exclude", judge.ParsePolicy,
-		"what a judge's answer without a score counts as: "+strings.ReplaceAll(strings.Join(policies, ", "), "retry", "retry[:N]")+" or a number", policies...)
+func unparseableUsage(policies []string) string {
+	return "what a judge's answer without a score counts as: " + strings.ReplaceAll(strings.Join(policies, ", "), "retry", "retry[:N]") + " or a number"
 }
 
 // judging is what the metrics of one run share; nil where nothing is scored.

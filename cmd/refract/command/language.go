@@ -21,15 +21,19 @@ type languageFlag struct{ language string } // TARGET or SOURCE-TARGET
 // languageSplits says what metrics do with the language.
 const languageSplits = ", by which metrics split texts into words, as sacreBLEU does"
 
-// register adds the flag: what it does, what holds if neither flag nor dataset name a
+// register adds the flag to a section: what it does, what holds if neither flag nor dataset name a
 // language, and words that are values but no languages.
-func (f *languageFlag) register(cmd *cobra.Command, does, otherwise string, words ...string) {
+func (f *languageFlag) register(cmd *cobra.Command, in section, does, otherwise string, words ...string) {
 	codes := append(words, language.Codes()...)
 	def := "the dataset's"
 	if otherwise != "" {
 		def += ", else " + otherwise
 	}
-	addFlag(cmd, "language,l", f.value(words...), "language of the references, such as de, or en-de with that of the sources"+does+" (default "+def+")", codes...)
+	facts := []fact{offers(codes...)}
+	if in == taskFlags {
+		facts = append(facts, shown)
+	}
+	in.of(cmd)("language,l", f.value(words...), "language of the references, such as de, or en-de with that of the sources"+does+" (default "+def+")", facts...)
 }
 
 // value reads the languages, or a word that names none.

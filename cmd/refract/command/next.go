@@ -24,10 +24,10 @@ func (e *env) words(command string, args []string, more ...string) []string {
 	words := append([]string{command}, args...)
 	other, _, _ := e.command.Root().Find([]string{command})
 	e.command.Flags().Visit(func(f *pflag.Flag) {
-		if other.Flags().Lookup(f.Name) == nil || !slices.Contains([]string{inputFlags, metricFlags, modelFlags}, sectionOf(f)) && f.Name != "language" {
+		if other.Flags().Lookup(f.Name) == nil || !slices.Contains([]section{inputFlags, metricFlags, modelFlags}, knownOf(f).section) && f.Name != "language" {
 			return
 		}
-		for _, v := range flagValues(f) {
+		for _, v := range knownOf(f).values() {
 			if f.NoOptDefVal != "" {
 				words = append(words, "--"+f.Name+"="+v)
 			} else {

@@ -43,10 +43,8 @@ func (o *output) registerFormat(cmd *cobra.Command, before, after string) {
 		o.formatGiven = true
 		return report.ParseFormat(s)
 	}
-	parsedFlag(cmd, &o.format, "format,f", string(report.Table), parse,
-		before+"table, json, jsonl, csv, tsv, markdown or latex"+after, formatNames()...)
+	resultFlags.of(cmd)("format,f", valueOf(&o.format, string(report.Table), parse), before+"table, json, jsonl, csv, tsv, markdown or latex"+after, shown, offers(formatNames()...))
 	o.formatGiven, o.cmd = false, cmd // setting the default does not count
-	grouped(cmd, resultFlags, "format")
 }
 
 func formatNames() []string {
@@ -98,10 +96,7 @@ func (o output) onScreen() *output {
 }
 
 func (o *output) registerPath(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.path, "output", "o", "", "`FILE` to write; replaces an existing one when complete")
-	isNamed(cmd, "output")
-	namesFiles(cmd, writesFile, "output")
-	grouped(cmd, resultFlags, "output")
+	resultFlags.of(cmd)("output,o", plain(&o.path, ""), "`FILE` to write; replaces an existing one when complete", shown, isNamed, names(writesFile))
 }
 
 // registerLines adds the flag of a command that writes JSON Lines.

@@ -43,7 +43,8 @@ and may have "hypothesis", "source", "reference", "id", "system" and "segment".`
 		},
 	}
 	p.registerLines(cmd)
-	registerUnparseable(cmd, &p.policy, "exclude", "zero", "fail")
+	policies := []string{"exclude", "zero", "fail"}
+	taskFlags.of(cmd)("unparseable", valueOf(&p.policy, "exclude", judge.ParsePolicy), unparseableUsage(policies), shown, offers(policies...))
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return append(judge.Names(), judge.FileMetric+":"), cobra.ShellCompDirectiveNoFileComp
@@ -120,8 +121,8 @@ func (p *parseRun) summarize(e *env, reading *audit.Reading, sum *audit.Totals) 
 		return err
 	}
 	all := sum.Trust.Total(reading.Metric)
-	lacking := all.Reports - all.WithScore()
-	e.note("%d answers: %d with a score, %d without", all.Reports, all.WithScore(), lacking)
+	lacking := all.Reports() - all.WithScore()
+	e.note("%d answers: %d with a score, %d without", all.Reports(), all.WithScore(), lacking)
 	if sum.Substituted > 0 {
 		value, _ := reading.Policy.Counts(analysis.Unparseable)
 		e.note("%d of those count as %v; their rows have \"substituted\"", sum.Substituted, value)

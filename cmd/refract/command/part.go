@@ -23,7 +23,7 @@ import (
 )
 
 // partForm names the form of the line that ends a part, and its version.
-const partForm = "part 3"
+const partForm = "part 4"
 
 // part is the line that ends a part of a run. It says which part of what the lines before
 // it are: segments of expand, or rows or cells of score. Scores of systems have no such

@@ -50,19 +50,14 @@ is an error. System outputs and human judgements are left out.`,
 	}
 	p.input.register(cmd)
 	p.decisionFlag.register(cmd)
-	f := cmd.Flags()
-	f.StringVar(&p.Format, "to", "", strings.Join(dataset.Formats(), ", ")+" (required)")
-	oneOf(cmd, "to", dataset.Formats()...)
-	f.StringVarP(&p.dir, "output", "o", "", "`DIR` to write, which must be new or empty (required)")
-	namesFiles(cmd, writesFile, "output")
+	flag := resultFlags.of(cmd)
+	flag("to", plain(&p.Format, ""), strings.Join(dataset.Formats(), ", ")+" (required)", shown, oneOf(dataset.Formats()...))
+	flag("output,o", plain(&p.dir, ""), "`DIR` to write, which must be new or empty (required)", shown, names(writesFile))
 	p.output.registerFormat(cmd, "how the result is printed: ", "")
-	grouped(cmd, resultFlags, "to", "output")
-	parsedFlag(cmd, &p.Card.License, "license", "", publish.License, "license of the set, for its card, as the Hub names it, such as cc-by-4.0")
-	f.StringVar(&p.prompts, "prompts", "", "prompts that are not built in, as 'refract expand' takes them, for the card")
-	completeBy(cmd, "prompts", promptWords)
-	namesFiles(cmd, readsPrompts, "prompts")
-	p.languageFlag.register(cmd, ", for the card", "")
-	grouped(cmd, taskFlags, "license", "language")
+	flag = taskFlags.of(cmd)
+	flag("license", valueOf(&p.Card.License, "", publish.License), "license of the set, for its card, as the Hub names it, such as cc-by-4.0", shown)
+	flag("prompts", plain(&p.prompts, ""), "prompts that are not built in, as 'refract expand' takes them, for the card", names(readsPrompts), offersBy(promptWords))
+	p.languageFlag.register(cmd, taskFlags, ", for the card", "")
 	return cmd
 }
 

@@ -44,11 +44,9 @@ and every segment with its references, or the findings of an experiment.`,
 	r.comparison.register(e, cmd, comparisonDefaults{
 		groups: "none,segment", test: significance.MethodAuto.String(), tests: "how the settings of a metric are tested against each other", curves: selection.ByOrder.String(),
 	})
-	cmd.Flags().BoolVar(&r.prompts, "prompts", false, "say what each prompt is worth too, which takes the most time")
-	grouped(cmd, statisticFlags)
+	statisticFlags.of(cmd)("prompts", plain(&r.prompts, false), "say what each prompt is worth too, which takes the most time")
 	r.out.registerPath(cmd)
-	cmd.Flags().StringVar(&r.title, "title", "", "title of the page (default the name of the data)")
-	grouped(cmd, resultFlags, "title")
+	resultFlags.of(cmd)("title", plain(&r.title, ""), "title of the page (default the name of the data)", shown)
 	return cmd
 }
 
@@ -123,7 +121,7 @@ func (r *reportRun) run(ctx context.Context, e *env, args []string) error {
 func (r *reportRun) planned(e *env, args []string) (*planRun, error) {
 	if len(args) > 0 && slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(args[0])) && !strings.Contains(args[0], ":") {
 		if err := e.refuse("does nothing in a report on an experiment, whose file says what is done; leave it out", func(f *pflag.Flag) bool {
-			return slices.Contains([]string{inputFlags, metricFlags, statisticFlags}, sectionOf(f))
+			return slices.Contains([]section{inputFlags, metricFlags, statisticFlags}, knownOf(f).section)
 		}); err != nil {
 			return nil, err
 		}

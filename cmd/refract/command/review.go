@@ -27,9 +27,7 @@ type decisionFlag struct {
 }
 
 func (d *decisionFlag) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&d.decisions, "decisions", "", "`FILE` of decisions by people, of 'refract review', to carry out")
-	namesFiles(cmd, readsFile, "decisions")
-	grouped(cmd, taskFlags, "decisions")
+	taskFlags.of(cmd)("decisions", plain(&d.decisions, ""), "`FILE` of decisions by people, of 'refract review', to carry out", shown, names(readsFile))
 }
 
 // decided returns the dataset with the decisions applied.
@@ -98,14 +96,11 @@ publish' carries the decisions out.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, args) },
 	}
 	r.input.register(cmd)
-	f := cmd.Flags()
-	f.StringVarP(&r.path, "output", "o", "", "`FILE` to add decisions to; NAME.html writes the page instead of serving it")
-	f.StringVar(&r.listen, "listen", "127.0.0.1:0", "`ADDRESS` of this machine to serve the page at; port 0 takes a free one")
-	parsedFlag(cmd, &r.Wanted, "show", "50,50,3", parseShown, "`DRAWN,ALARMED,REJECTED`: how many accepted answers at random, more with most alarms, and rejected ones of each pattern")
-	f.Uint64Var(&r.seed, "seed", defaultSeed, "seed of the draw")
-	namesFiles(cmd, writesFile, "output")
-	grouped(cmd, resultFlags, "output", "listen")
-	grouped(cmd, taskFlags, "show", "seed")
+	flag := resultFlags.of(cmd)
+	flag("output,o", plain(&r.path, ""), "`FILE` to add decisions to; NAME.html writes the page instead of serving it", shown, names(writesFile))
+	flag("listen", plain(&r.listen, "127.0.0.1:0"), "`ADDRESS` of this machine to serve the page at; port 0 takes a free one", shown)
+	flag("show", valueOf(&r.Wanted, "50,50,3", parseShown), "`DRAWN,ALARMED,REJECTED`: how many accepted answers at random, more with most alarms, and rejected ones of each pattern", shown)
+	flag("seed", plain(&r.seed, defaultSeed), "seed of the draw", shown)
 	return cmd
 }
 

@@ -78,12 +78,11 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(e.showHelp)
 	root.SetHelpCommand(e.helpCommand())
-	root.PersistentFlags().BoolVarP(&e.quiet, "quiet", "q", false, "show only warnings and errors on standard error")
-	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "say more: the parts of BLEU's scores, and all columns of a table, even beyond 100 characters")
-	root.PersistentFlags().StringVar(&e.progressForm, "progress", progressText, "form of progress on standard error: text, or json, an object a line")
-	oneOf(root, "progress", progressText, progressJSON)
-	root.PersistentFlags().StringVar(&e.configPath, "config", "", "`FILE` of flags about models, servers and budgets (default refract.yaml, if it exists)")
-	namesFiles(root, readsFile, "config")
+	flag := commonFlags.of(root)
+	flag("quiet,q", plain(&e.quiet, false), "show only warnings and errors on standard error")
+	flag("verbose,v", plain(&e.verbose, false), "say more: the parts of BLEU's scores, and all columns of a table, even beyond 100 characters")
+	flag("progress", plain(&e.progressForm, progressText), "form of progress on standard error: text, or json, an object a line", oneOf(progressText, progressJSON))
+	flag("config", plain(&e.configPath, ""), "`FILE` of flags about models, servers and budgets (default refract.yaml, if it exists)", names(readsFile))
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		e.command = cmd
 		if err := e.configure(cmd); err != nil {
@@ -91,7 +90,6 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		}
 		return e.distinctPaths(cmd, args)
 	}
-	groupFlags(root.PersistentFlags(), commonFlags)
 	root.Flags().Bool("version", false, "show the version")
 	for _, g := range []struct {
 		title    string

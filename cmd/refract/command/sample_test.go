@@ -9,12 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/diversify"
 )
 
@@ -103,33 +101,5 @@ func TestAnswers(t *testing.T) {
 		if len(prompts) != 10 || len(slices.Compact(slices.Sorted(slices.Values(prompts)))) != 10 {
 			t.Errorf("%s: answers to %q, want one to each of ten prompts", s.ID, prompts)
 		}
-	}
-}
-
-// The result is of the numbers, whatever they are.
-func TestSampleResult(t *testing.T) {
-	ranks := func(all ...float64) (out []experiment.RankedSystem) { // the settings' ranks by system, which people have in order
-		for i := range 3 {
-			s := experiment.RankedSystem{Name: string(rune('a' + i)), First: experiment.Place{Rank: float64(i + 1)}}
-			for ; len(s.Under) < len(all)/3; all = append(all[1:], all[0]) {
-				s.Under = append(s.Under, experiment.Place{Rank: all[0]})
-			}
-			out = append(out, s)
-		}
-		return out
-	}
-	bleu := []experiment.SettingName{{Metric: "bleu", Aggregator: "single"}, {Metric: "bleu", Aggregator: "max"}}
-	both := append(bleu, experiment.SettingName{Metric: "chrf", Aggregator: "single"}, experiment.SettingName{Metric: "chrf", Aggregator: "max"})
-	for _, c := range []struct {
-		settings []experiment.SettingName
-		systems  []experiment.RankedSystem
-		want     string
-	}{
-		{bleu, ranks(3, 1, 2, 2, 1, 3), "With eleven references, the judgements' order of systems holds in 3 of 3 pairs by BLEU (0 with one); a, judged best, is number 1 by BLEU (3 with one): more references helped here."},
-		{bleu, ranks(1, 3, 2, 2, 3, 1), "With eleven references, the judgements' order of systems holds in 0 of 3 pairs by BLEU (3 with one); a, judged best, is number 3 by BLEU (1 with one): more references did harm here."},
-		{bleu, ranks(1, 1, 2, 2, 3, 3), "With eleven references, the judgements' order of systems holds in 3 of 3 pairs by BLEU (3 with one); a, judged best, is number 1 by BLEU (1 with one): more references changed nothing here."},
-		{both, ranks(3, 1, 1, 3, 2, 2, 2, 2, 1, 3, 3, 1), "With eleven references, the judgements' order of systems holds in 3 of 3 pairs by BLEU (0 with one) and in 0 of 3 pairs by chrF (3 with one); a, judged best, is number 1 by BLEU (3 with one) and 3 by chrF (1 with one): more references helped one metric here, and harmed another."},
-	} {
-		assert.Equal(t, c.want, sampleResult(&experiment.Ranking{Settings: c.settings, Systems: c.systems}))
 	}
 }

@@ -43,34 +43,23 @@ func (s *scoring) scopeValue() pflag.Value {
 	})
 }
 
-// scoreFlags are the flags of every command that scores systems, a value for each concern.
+// scoreFlags are the flags of the commands that score systems, a value for each concern.
 type scoreFlags struct {
 	data    input
 	choice  choiceFlags
 	scoring scoring
 	judges  judgeFlags
 	view    scoreView
-}
-
-// scoreTask is what a command does with the scores.
-type scoreTask struct {
-	per        string // what a row is about: system, segment or cell
-	statistics bool   // --per statistics: scores of systems as a line that adds up
-	reports    string // file for the reports of judges; "" for none
-	shard      *shardFlag
+	shard   shardFlag
+	per     string // what a row is about: system, segment, cell or statistics
+	reports string // file for the reports of judges; "" for none
+	matrix  string // file of the scores; "" where the run makes them
 	// collect takes the scores of systems instead of a table; may be nil.
-	collect func(eng *refract.Engine, out io.Writer) *sink
-}
-
-// scoreRun is one run of refract score.
-type scoreRun struct {
-	scoreFlags
-	task   scoreTask
-	matrix string
+	collect func(e *env, eng *refract.Engine, out io.Writer) *sink
 }
 
 func (e *env) scoreCommand() *cobra.Command {
-	s := &scoreRun{task: scoreTask{shard: &shardFlag{}}}
+	s := &scoreFlags{}
 	cmd := &cobra.Command{
 		Use:   "score [DATASET]",
 		Short: "Score systems against all references",
@@ -91,26 +80,19 @@ func (e *env) scoreCommand() *cobra.Command {
 			if s.matrix != "" {
 				return s.ofMatrix(cmd.Context(), e, args)
 			}
-			return s.run(cmd.Context(), e, args, s.task)
+			return s.run(cmd.Context(), e, args)
 		},
 	}
 	s.register(e, cmd)
 	s.view.parquet = true
-	s.task.shard.register(cmd)
-	f := cmd.Flags()
-	f.StringVar(&s.matrix, "matrix", "", "`FILE` of a stored matrix to take the scores from")
-	namesFiles(cmd, readsFile, "matrix")
-	grouped(cmd, inputFlags, "matrix")
-	f.StringVar(&s.task.reports, "reports", "", "`FILE` for every report of a judge, as JSON Lines")
-	namesFiles(cmd, writesFile, "reports")
-	grouped(cmd, resultFlags, "reports")
-	f.StringVar(&s.task.per, "per", "system", "segment, system, cell or statistics")
-	oneOf(cmd, "per", "segment", "system", "cell", perStatistics)
-	neutral(cmd, "per") // parts state it apart
-	f.Float64Var(&s.view.confidence, "confidence", 0, "show intervals of systems' scores with coverage `P`, as sacreBLEU does")
-	f.Lookup("confidence").NoOptDefVal = "0.95"
-	isShare(cmd, "confidence")
-	grouped(cmd, taskFlags, "per", "system", "confidence")
+	s.shard.register(cmd)
+	inputFlags.of(cmd)("matrix", plain(&s.matrix, ""), "`FILE` of a stored matrix to take the scores from", shown, names(readsFile))
+	resultFlags.of(cmd)("reports", plain(&s.reports, ""), "`FILE` for every report of a judge, as JSON Lines", shown, names(writesFile))
+	flag := taskFlags.of(cmd)
+	flag("per", plain(&s.per, "system"), "segment, system, cell or statistics", shown, neutral, oneOf("segment", "system", "cell", perStatistics)) // parts state it apart
+	flag("confidence", plain(&s.view.confidence, 0), "show intervals of systems' scores with coverage `P`, as sacreBLEU does", shown, isShare)
+	cmd.Flag("confidence").NoOptDefVal = "0.95"
+	shown(knownOf(cmd.Flag("system")))
 	return cmd
 }
 
@@ -118,24 +100,24 @@ func (e *env) scoreCommand() *cobra.Command {
 func (s *scoreFlags) register(e *env, cmd *cobra.Command) {
 	s.data.register(cmd)
 	s.choice.register(cmd)
-	s.scoring.languageFlag.register(cmd, languageSplits, "unknown")
+	s.scoring.languageFlag.register(cmd, metricFlags, languageSplits, "unknown")
 	s.scoring.settingFlags.register(e, cmd, "native, or max if a metric has no own rule")
 	s.view.register(cmd)
 	s.view.registerWidth(cmd)
 	s.judges.register(cmd)
 	s.judges.calls.registerDryRun(cmd, "ask for no score")
-	addFlag(cmd, "system", s.scoring.scopeValue(), "how a system's score comes about: auto, corpus or average", "auto", "corpus", "average")
+	taskFlags.of(cmd)("system", s.scoring.scopeValue(), "how a system's score comes about: auto, corpus or average", offers("auto", "corpus", "average"))
 }
 
 // run scores systems: it makes a plan from the flags, and carries it out.
-func (s *scoreFlags) run(ctx context.Context, e *env, args []string, task scoreTask) error {
+func (s *scoreFlags) run(ctx context.Context, e *env, args []string) error {
 	s.judges.languages = func() (from, to string) { return s.scoring.languages(args) }
 	ms, judging, err := s.judges.metricsOf(ctx, e, &s.scoring.settingFlags)
 	if err != nil {
 		return err
 	}
 	defer judging.close()
-	p := &scorePlan{scoreFlags: s, scoreTask: task, e: e, args: args, judging: judging}
+	p := &scorePlan{scoreFlags: s, e: e, args: args, judging: judging}
 	err = p.prepare(ctx, ms)
 	if err == nil && s.judges.calls.dryRun {
 		err = p.foresee(ctx)
@@ -159,15 +141,15 @@ func emptyPart(err error, args []string, output string) bool {
 // scorePlan is what is scored, and how.
 type scorePlan struct {
 	*scoreFlags
-	scoreTask
 	e       *env
 	args    []string
 	judging *judging
 
-	settings []refract.Setting
-	whole    refract.Dataset
-	segments refract.Dataset // of the whole, those that are scored
-	target   string          // language of the references; "" where unknown
+	statistics bool // scores of systems as a line that adds up
+	settings   []refract.Setting
+	whole      refract.Dataset
+	segments   refract.Dataset // of the whole, those that are scored
+	target     string          // language of the references; "" where unknown
 }
 
 // prepare completes the plan by its settings and its dataset.
@@ -260,7 +242,7 @@ func (p *scorePlan) sink(eng *refract.Engine, out io.Writer, id *refract.Identit
 	case p.per == "system" && p.shard.part != nil:
 		return p.shard.part.sums(eng), nil
 	case p.collect != nil:
-		return p.collect(eng, out), nil
+		return p.collect(p.e, eng, out), nil
 	}
 	return p.view.sink(p.per, eng, out, id, p.e.verbose)
 }

@@ -13,7 +13,7 @@ import (
 
 // ofMatrix aggregates the cells of a stored matrix. The score of a system is the mean over
 // segments.
-func (s *scoreRun) ofMatrix(ctx context.Context, e *env, args []string) error {
+func (s *scoreFlags) ofMatrix(ctx context.Context, e *env, args []string) error {
 	if len(args) > 0 {
 		return usagef("--matrix %s holds the segments too: leave %s out", s.matrix, args[0])
 	}
@@ -22,8 +22,8 @@ func (s *scoreRun) ofMatrix(ctx context.Context, e *env, args []string) error {
 	switch {
 	case err != nil:
 		return err
-	case s.task.per != "system" && s.task.per != "segment":
-		return usagef("--matrix with --per %s: scores of a matrix are shown per segment or system", s.task.per)
+	case s.per != "system" && s.per != "segment":
+		return usagef("--matrix with --per %s: scores of a matrix are shown per segment or system", s.per)
 	case s.scoring.scope == refract.Pooled:
 		return usagef("--system corpus: a matrix holds only scores of segments; without --matrix, 'refract score --system corpus' scores the corpus")
 	}
@@ -47,7 +47,7 @@ func (s *scoreRun) ofMatrix(ctx context.Context, e *env, args []string) error {
 			if err != nil {
 				return err
 			}
-			if to, err = s.view.sink(s.task.per, eng, out, nil, false); err != nil {
+			if to, err = s.view.sink(s.per, eng, out, nil, false); err != nil {
 				return err
 			}
 		}
@@ -77,7 +77,7 @@ func (s *scoreRun) ofMatrix(ctx context.Context, e *env, args []string) error {
 }
 
 // storedEngine crosses the metrics of a matrix with aggregators.
-func (s *scoreRun) storedEngine(e *env, infos []matrix.Info) (*refract.Engine, error) {
+func (s *scoreFlags) storedEngine(e *env, infos []matrix.Info) (*refract.Engine, error) {
 	var order []metrics.Metric
 	for _, info := range infos {
 		m, err := matrix.NewMetric(info)

@@ -34,8 +34,7 @@ func (v *scoreView) registerWidth(cmd *cobra.Command) {
 		}
 		return &n, nil
 	}
-	parsedFlag(cmd, &v.width, "width,w", "", parse, "decimals of scores in tables for people (default 1, or as many as scores below 10 need)")
-	grouped(cmd, resultFlags)
+	resultFlags.of(cmd)("width,w", valueOf(&v.width, "", parse), "decimals of scores in tables for people (default 1, or as many as scores below 10 need)")
 }
 
 // digits is the number of decimals, by --width or else the usual.

@@ -57,12 +57,11 @@ The output is the dataset as JSON Lines; the other variants are moved to
 	}
 	c.input.register(cmd)
 	c.registerLines(cmd)
-	f := cmd.Flags()
-	parsedFlag(cmd, &c.k, "count,k", "", parseCount, "variants of a segment to keep, or all: as many as every segment has (required)", listAll)
-	parsedFlag(cmd, &c.by, "by", selection.ByFacility.String(), selection.ParseMethod, "order, random, farthest or facility", selection.MethodNames()...)
-	f.Uint64Var(&c.seed, "seed", defaultSeed, "seed of random")
-	f.BoolVar(&c.withoutAlarms, "without-alarms", false, "keep no variant that may have changed the meaning, by the rules of 'refract check'")
-	grouped(cmd, taskFlags, "count", "by", "without-alarms")
+	flag := taskFlags.of(cmd)
+	flag("count,k", valueOf(&c.k, "", parseCount), "variants of a segment to keep, or all: as many as every segment has (required)", shown, offers(listAll))
+	flag("by", valueOf(&c.by, selection.ByFacility.String(), selection.ParseMethod), "order, random, farthest or facility", shown, offers(selection.MethodNames()...))
+	flag("seed", plain(&c.seed, defaultSeed), "seed of random")
+	flag("without-alarms", plain(&c.withoutAlarms, false), "keep no variant that may have changed the meaning, by the rules of 'refract check'", shown)
 	c.embeddingFlags.register(cmd, "farthest and facility compare instead of n-grams")
 	return cmd
 }

@@ -62,8 +62,7 @@ docs/reference/protocols.md has the protocol.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
 	}
-	cmd.Flags().StringVar(&s.listen, "listen", "", "`HOST:PORT` to answer at over HTTP instead of standard input and output; port 0 takes a free one")
-	grouped(cmd, taskFlags, "listen")
+	taskFlags.of(cmd)("listen", plain(&s.listen, ""), "`HOST:PORT` to answer at over HTTP instead of standard input and output; port 0 takes a free one", shown)
 	s.judgeFlags.register(cmd)
 	return cmd
 }

@@ -26,14 +26,14 @@ type settingFlags struct {
 }
 
 func (s *settingFlags) register(e *env, cmd *cobra.Command, defaultAggregates string) {
-	f := cmd.Flags()
-	f.StringArrayVarP(&s.metrics, "metric", "m", nil, "`METRIC`, or METRIC:OPTION=VALUE,… (repeatable; default bleu and chrf)")
-	namesFiles(cmd, e.metricFiles, "metric")
-	grouped(cmd, metricFlags, "metric")
-	cmd.RegisterFlagCompletionFunc("metric", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	flag, v := metricFlags.of(cmd), s.values()
+	metricNames := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return e.registryWith(nil, nil).Names(), cobra.ShellCompDirectiveNoFileComp
-	})
-	s.registerAggregates(cmd, defaultAggregates)
+	}
+	flag("metric,m", plain(&s.metrics, nil), "`METRIC`, or METRIC:OPTION=VALUE,… (repeatable; default bleu and chrf)", shown, names(e.metricFiles), offersBy(metricNames))
+	flag("aggregate,a", v["aggregate"], "aggregators over references, separated by commas (default "+defaultAggregates+")", shown, offers(aggregate.Names()...))
+	flag("missing", v["missing"],
+		"policy for missing scores of references: exclude, propagate or fail (default exclude, but a segment without any reference is an error)", offers("exclude", "propagate", "fail"))
 }
 
 // values are those that requests set, too.
@@ -47,14 +47,6 @@ func (s *settingFlags) values() settable {
 			return aggregate.ParsePolicy(name)
 		}),
 	}
-}
-
-func (s *settingFlags) registerAggregates(cmd *cobra.Command, def string) {
-	v := s.values()
-	addFlag(cmd, "aggregate,a", v["aggregate"], "aggregators over references, separated by commas (default "+def+")", aggregate.Names()...)
-	addFlag(cmd, "missing", v["missing"],
-		"policy for missing scores of references: exclude, propagate or fail (default exclude, but a segment without any reference is an error)", "exclude", "propagate", "fail")
-	grouped(cmd, metricFlags, "aggregate")
 }
 
 // aggregatorsOr are the aggregators, or if there are none those of a command, and whether they

@@ -38,10 +38,7 @@ type shardFlag struct {
 }
 
 func (s *shardFlag) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.shard, "shard", "", "`I/N`: do part I of N, from 1, and write OUT.I-of-N.jsonl for 'refract merge'; auto/N takes I from SLURM or Kubernetes")
-	isNamed(cmd, "shard")
-	neutral(cmd, "shard")
-	grouped(cmd, taskFlags)
+	taskFlags.of(cmd)("shard", plain(&s.shard, ""), "`I/N`: do part I of N, from 1, and write OUT.I-of-N.jsonl for 'refract merge'; auto/N takes I from SLURM or Kubernetes", neutral, isNamed)
 }
 
 // mostShards is the largest number of shards.
@@ -85,10 +82,11 @@ func taskIndex(getenv func(string) string) (from, index string) {
 func (e *env) resultSettings() map[string][]string {
 	out := map[string][]string{}
 	e.command.Flags().VisitAll(func(f *pflag.Flag) {
-		if isNeutral(f) || f.Value.String() == f.DefValue {
+		k := knownOf(f)
+		if k.neutral || k.String() == f.DefValue {
 			return
 		}
-		for _, v := range flagValues(f) {
+		for _, v := range k.values() {
 			out["--"+f.Name] = append(out["--"+f.Name], redact.Text(v))
 		}
 	})
@@ -168,7 +166,7 @@ func (s *shardFlag) create(ctx context.Context, e *env, path string) (out io.Wri
 // error.
 func (s *shardFlag) done(ctx context.Context, e *env, path string) (bool, error) {
 	e.paths.add("--output", used(true, path)...)
-	if err := e.checkPaths(); err != nil {
+	if err := e.paths.check(); err != nil {
 		return false, err
 	}
 	files.RemoveStale(path)

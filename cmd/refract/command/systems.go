@@ -41,6 +41,7 @@ const systemsTable = "systems"
 
 func (e *env) systemsCommand() *cobra.Command {
 	t := &systemsRun{}
+	t.per, t.collect = "system", t.untilTested
 	cmd := &cobra.Command{
 		Use:   "systems [DATASET]",
 		Short: "Test which systems are better than others",
@@ -69,22 +70,17 @@ inference), with the number of labels that this is worth.`,
 			if err := t.check(); err != nil {
 				return err
 			}
-			return t.run(cmd.Context(), e, args, scoreTask{per: "system", shard: &shardFlag{}, collect: func(eng *refract.Engine, out io.Writer) *sink {
-				return t.collect(e, eng, out)
-			}})
+			return t.run(cmd.Context(), e, args)
 		},
 	}
 	t.scoreFlags.register(e, cmd)
-	f := cmd.Flags()
-	f.StringVar(&t.what, "table", systemsTable, "systems or pairs")
-	oneOf(cmd, "table", systemsTable, pairsTable)
-	parsedFlag(cmd, &t.test, "test", significance.PairedRandomization.String(), significance.ParseSystemTest,
-		"paired-ar or paired-bs", significance.SystemTestNames()...)
-	t.resampling.register(cmd, t.resampling.values(0), "of the test (default 10000; paired-bs: 1000 but with --table pairs)", byDocument+", where every segment names one", bySegment, byDocument)
-	f.Lookup("confidence").Usage = "coverage of intervals; a p-value up to the rest is significant"
-	f.StringVar(&t.baseline, "against", "", "`SYSTEM` that the others are compared with (default the first)")
-	registerHumanLower(cmd, &t.humanLower)
-	grouped(cmd, taskFlags, "table", "test", "resample-by", "against")
+	flag := taskFlags.of(cmd)
+	flag("table", plain(&t.what, systemsTable), "systems or pairs", shown, oneOf(systemsTable, pairsTable))
+	flag("test", valueOf(&t.test, significance.PairedRandomization.String(), significance.ParseSystemTest), "paired-ar or paired-bs", shown, offers(significance.SystemTestNames()...))
+	t.resampling.register(cmd, taskFlags, t.resampling.values(0), "of the test (default 10000; paired-bs: 1000 but with --table pairs)", byDocument+", where every segment names one", bySegment, byDocument)
+	cmd.Flag("confidence").Usage = "coverage of intervals; a p-value up to the rest is significant"
+	flag("against", plain(&t.baseline, ""), "`SYSTEM` that the others are compared with (default the first)", shown)
+	registerHumanLower(cmd, taskFlags, &t.humanLower)
 	return cmd
 }
 
@@ -110,8 +106,8 @@ func (r *systemsRun) check() error {
 // survives the correction for hundreds of pairs.
 const pairResamples = 10000
 
-// collect is the sink of scores, which are tested at the end.
-func (r *systemsRun) collect(e *env, eng *refract.Engine, out io.Writer) *sink {
+// untilTested is the sink of scores, which are tested at the end.
+func (r *systemsRun) untilTested(e *env, eng *refract.Engine, out io.Writer) *sink {
 	d := &testedSystems{systemScores: systemScores{acc: eng.Systems(), settings: eng.Settings()}, e: e, plan: r, by: r.by, numbers: map[[2]string]int{}}
 	d.acc.Keep()
 	return &sink{func(s *refract.SegmentScores) error {

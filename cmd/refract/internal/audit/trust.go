@@ -22,25 +22,18 @@ type Trust struct{ rows []*TrustRow } // sorted by metric and system
 // TrustRow counts the reports of one metric on one system, or on all of them.
 type TrustRow struct {
 	Metric, System string
-	Reports        int
-	Outcomes       map[analysis.Outcome]int // number of reports by outcome
-	Errors         int                      // errors in the reports that have a score
-	Places         map[analysis.Place]int   // where these errors were located
-	Problems       map[string]ProblemCount  // by the codes of analysis.Check
-	Flagged        int                      // reports on suspicious texts
-	PromptCut      int                      // reports on prompts that the server seems to have cut
-	PartsWithout   int                      // parts of reports without a score
+	Counts         map[string]int // by the names of trustCounts, and prompt_cut
 }
 
-// ProblemCount counts how often a problem was found.
-type ProblemCount struct {
-	Reports int // reports with the problem
-	Errors  int // errors with it; 0 for a problem of whole reports
-}
+// Reports returns the number of reports.
+func (r *TrustRow) Reports() int { return r.Counts["reports"] }
 
 // WithScore returns the number of reports with a score.
-func (r *TrustRow) WithScore() int {
-	return r.Outcomes[analysis.Scored] + r.Outcomes[analysis.NoError]
+func (r *TrustRow) WithScore() int { return r.Reports() - r.Counts["no_score"] }
+
+// placeNames are the counts of errors by their place.
+var placeNames = map[analysis.Place]string{
+	analysis.InHypothesis: "located", analysis.Approximate: "located", analysis.InSource: "in_source", analysis.Absent: "absent",
 }
 
 // Add counts one report; a nil one is not counted.
@@ -48,44 +41,32 @@ func (t *Trust) Add(metric, system string, r *analysis.Report) {
 	if r == nil {
 		return
 	}
-	row := t.row(metric, system)
-	row.Reports++
-	row.Outcomes[r.Outcome]++
-	isCut := func(r *analysis.Report) bool { return slices.Contains(r.Flags, analysis.FlagPromptCut) }
-	if isCut(r) || slices.ContainsFunc(r.Parts, isCut) {
-		row.PromptCut++
-	}
-	if slices.ContainsFunc(r.Flags, func(flag string) bool { return flag != analysis.FlagPromptCut }) {
-		row.Flagged++
-	}
-	for _, p := range r.Parts {
-		if !p.Outcome.HasScore() {
-			row.PartsWithout++
+	counts := t.row(metric, system).Counts
+	count := func(name string, is bool) {
+		if is {
+			counts[name]++
 		}
+	}
+	count("reports", true)
+	count(strings.ReplaceAll(string(r.Outcome), "-", "_"), true)
+	count("no_score", !r.Outcome.HasScore())
+	isCut := func(r *analysis.Report) bool { return slices.Contains(r.Flags, analysis.FlagPromptCut) }
+	count("prompt_cut", isCut(r) || slices.ContainsFunc(r.Parts, isCut))
+	count("flagged", slices.ContainsFunc(r.Flags, func(flag string) bool { return flag != analysis.FlagPromptCut }))
+	for _, p := range r.Parts {
+		count("parts_without", !p.Outcome.HasScore())
 	}
 	if !r.Outcome.HasScore() {
 		return
 	}
-	row.Errors += len(r.Errors)
 	for i := range r.Errors {
-		row.Places[r.Errors[i].Place]++
+		name, known := placeNames[r.Errors[i].Place]
+		count("errors", true)
+		count(name, known)
 	}
-	seen := map[string]bool{}
 	for _, p := range r.Problems {
-		c := row.Problems[p.Code]
-		if !seen[p.Code] {
-			seen[p.Code] = true
-			c.Reports++
-		}
-		if p.Error != nil {
-			c.Errors++
-		}
-		row.Problems[p.Code] = c
+		count(p.Code, true)
 	}
-}
-
-func newRow(metric, system string) *TrustRow {
-	return &TrustRow{Metric: metric, System: system, Outcomes: map[analysis.Outcome]int{}, Places: map[analysis.Place]int{}, Problems: map[string]ProblemCount{}}
 }
 
 // row returns a system's row, a new one if there is none yet.
@@ -94,32 +75,21 @@ func (t *Trust) row(metric, system string) *TrustRow {
 		return cmp.Or(cmp.Compare(r.Metric, metric), cmp.Compare(r.System, system))
 	})
 	if !found {
-		t.rows = slices.Insert(t.rows, i, newRow(metric, system))
+		t.rows = slices.Insert(t.rows, i, &TrustRow{metric, system, map[string]int{}})
 	}
 	return t.rows[i]
 }
 
 // add adds the counts of another row.
 func (r *TrustRow) add(from *TrustRow) {
-	r.Reports += from.Reports
-	r.Errors += from.Errors
-	r.Flagged += from.Flagged
-	r.PromptCut += from.PromptCut
-	r.PartsWithout += from.PartsWithout
-	for k, n := range from.Outcomes {
-		r.Outcomes[k] += n
-	}
-	for k, n := range from.Places {
-		r.Places[k] += n
-	}
-	for k, n := range from.Problems {
-		r.Problems[k] = ProblemCount{r.Problems[k].Reports + n.Reports, r.Problems[k].Errors + n.Errors}
+	for name, n := range from.Counts {
+		r.Counts[name] += n
 	}
 }
 
 // Total sums a metric's counts over its systems.
 func (t *Trust) Total(metric string) *TrustRow {
-	total := newRow(metric, "")
+	total := &TrustRow{metric, "", map[string]int{}}
 	for _, r := range t.rows {
 		if r.Metric == metric {
 			total.add(r)
@@ -155,62 +125,54 @@ func (t *Trust) Covered(most float64) error {
 			continue
 		}
 		t := t.Total(r.Metric)
-		without := t.Reports - t.WithScore()
-		if float64(without) <= most*float64(t.Reports) {
+		without := t.Counts["no_score"]
+		if float64(without) <= most*float64(t.Reports()) {
 			continue
 		}
-		commonest := analysis.Unparseable
-		for o, n := range t.Outcomes {
-			if !o.HasScore() && n > t.Outcomes[commonest] {
-				commonest = o
+		commonest := string(analysis.Unparseable)
+		for _, o := range []analysis.Outcome{analysis.Blocked, analysis.Cut, analysis.Missing} {
+			if t.Counts[string(o)] > t.Counts[commonest] {
+				commonest = string(o)
 			}
 		}
 		remedy := ""
-		if commonest == analysis.Cut {
+		if commonest == string(analysis.Cut) {
 			remedy = "; the token limit cut them: give the judge the option max-tokens, such as max-tokens=8192 for a model that thinks"
 		}
 		errs = append(errs, fmt.Errorf("%w: %s: %d of %s have no score (most of them: %s, %d), more than the share of %g that is allowed%s",
-			ErrCoverage, t.Metric, without, english.Count(t.Reports, "answer"), commonest, t.Outcomes[commonest], most, remedy))
+			ErrCoverage, t.Metric, without, english.Count(t.Reports(), "answer"), commonest, t.Counts[commonest], most, remedy))
 	}
 	return errors.Join(errs...)
 }
 
-// trustCounts are the columns of the trust table after metric and system. They
-// count reports, except that "errors" to "severity" count errors in reports with a score.
+// trustCounts are the columns of the trust table after metric and system. They count reports,
+// except that "errors" to "severity" count errors in reports with a score, the last five of them
+// by the codes of analysis.Check.
 var trustCounts = []struct {
 	name, header string
 	hide         bool // left out of the table for people
-	count        func(*TrustRow) int
 }{
-	{"reports", "", false, func(r *TrustRow) int { return r.Reports }},
-	{"scored", "", true, outcome(analysis.Scored)},
-	{"no_error", "no error", false, outcome(analysis.NoError)},
-	{"no_score", "no score", false, func(r *TrustRow) int { return r.Reports - r.WithScore() }},
-	{"unparseable", "", true, outcome(analysis.Unparseable)},
-	{"blocked", "", true, outcome(analysis.Blocked)},
-	{"cut", "", true, outcome(analysis.Cut)},
-	{"missing", "", true, outcome(analysis.Missing)},
-	{"errors", "", false, func(r *TrustRow) int { return r.Errors }},
-	{"located", "", false, func(r *TrustRow) int { return r.Places[analysis.InHypothesis] + r.Places[analysis.Approximate] }},
-	{"in_source", "", true, func(r *TrustRow) int { return r.Places[analysis.InSource] }},
-	{"absent", "", false, func(r *TrustRow) int { return r.Places[analysis.Absent] }},
-	{"explanation", "expl.", false, errorsWith("explanation")},
-	{"repeated", "", false, errorsWith("repeated")},
-	{"correction", "corr.", false, errorsWith("correction")},
-	{"penalty", "", false, errorsWith("penalty")},
-	{"severity", "", false, errorsWith("severity")},
-	{"count", "count≠", false, func(r *TrustRow) int { return r.Problems["count"].Reports }},
-	{"total", "total≠", false, func(r *TrustRow) int { return r.Problems["total"].Reports }},
-	{"flagged", "", false, func(r *TrustRow) int { return r.Flagged }},
-	{"parts_without", "parts without", true, func(r *TrustRow) int { return r.PartsWithout }},
-}
-
-func outcome(o analysis.Outcome) func(*TrustRow) int {
-	return func(r *TrustRow) int { return r.Outcomes[o] }
-}
-
-func errorsWith(code string) func(*TrustRow) int {
-	return func(r *TrustRow) int { return r.Problems[code].Errors }
+	{"reports", "", false},
+	{"scored", "", true},
+	{"no_error", "no error", false},
+	{"no_score", "no score", false},
+	{"unparseable", "", true},
+	{"blocked", "", true},
+	{"cut", "", true},
+	{"missing", "", true},
+	{"errors", "", false},
+	{"located", "", false},
+	{"in_source", "", true},
+	{"absent", "", false},
+	{"explanation", "expl.", false},
+	{"repeated", "", false},
+	{"correction", "corr.", false},
+	{"penalty", "", false},
+	{"severity", "", false},
+	{"count", "count≠", false},
+	{"total", "total≠", false},
+	{"flagged", "", false},
+	{"parts_without", "parts without", true},
 }
 
 // TrustTable shows the outcomes of a judge's answers and the problems that checks
@@ -236,15 +198,15 @@ func TrustTable(t *Trust, metric string) *report.NamedTable {
 		}
 		row := []any{r.Metric, r.System}
 		for _, c := range trustCounts {
-			row = append(row, c.count(r))
+			row = append(row, r.Counts[c.name])
 		}
-		if r.PartsWithout > 0 {
+		if r.Counts["parts_without"] > 0 {
 			out.Columns[len(out.Columns)-1].Hide = false
 		}
 		out.Add(row...)
-		if r.PromptCut > 0 {
+		if n := r.Counts["prompt_cut"]; n > 0 {
 			out.Note("warning: %s: the server counted too few tokens for %d of %d prompts, so it read only a part of them; do not trust the scores, and give the server a longer context",
-				strings.TrimSpace(r.Metric+" "+r.System), r.PromptCut, r.Reports)
+				strings.TrimSpace(r.Metric+" "+r.System), n, r.Reports())
 		}
 	}
 	return out

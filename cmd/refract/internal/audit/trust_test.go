@@ -53,8 +53,8 @@ func TestPromptCut(t *testing.T) {
 	for _, flags := range [][]string{nil, {analysis.FlagPromptCut}, {"closing-quote"}, {"closing-quote", analysis.FlagPromptCut}} {
 		trust.Add("m", "x", &analysis.Report{Outcome: analysis.NoError, Flags: flags})
 	}
-	if row := trust.Total("m"); row.Flagged != 2 || row.PromptCut != 2 {
-		t.Errorf("%d flagged and %d cut, want 2 and 2", row.Flagged, row.PromptCut)
+	if row := trust.Total("m"); row.Counts["flagged"] != 2 || row.Counts["prompt_cut"] != 2 {
+		t.Errorf("%d flagged and %d cut, want 2 and 2", row.Counts["flagged"], row.Counts["prompt_cut"])
 	}
 	trust.Add("m", "x", &analysis.Report{Outcome: analysis.NoError, Parts: []*analysis.Report{{}, {Flags: []string{analysis.FlagPromptCut}}}})
 	var out strings.Builder

@@ -263,7 +263,7 @@ func (b *buildRun) mix(ctx context.Context, e *env) error {
 		if n := b.plan.Items; n > 0 {
 			row.Real, row.Synthetic = min(row.Real, n), min(row.Synthetic, n)
 		}
-		if err := b.set.Check(row); err != nil {
+		if err := b.set.Resolve(row); err != nil {
 			return fmt.Errorf("mix[%d]: %w", i, err)
 		}
 	}

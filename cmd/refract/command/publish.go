@@ -44,7 +44,7 @@ manifest against which 'refract check DIR' verifies it.
 A text that a format cannot hold, such as one with a line break in a text file,
 is an error. System outputs and human judgements are left out.`,
 		Example: `  refract publish jsonl:expanded.jsonl --to parquet -o set
-  refract publish jsonl:expanded.jsonl --to jsonl --license cc-by-4.0 -o references`,
+  refract publish jsonl:expanded.jsonl --to jsonl --license cc-by-4.0 -o texts`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), e, args) },
 	}

@@ -22,7 +22,7 @@ type parallel struct {
 	documents  *input // lines of domain and document; nil if there is none
 	humans     []humanScores
 
-	trim    func([]byte) []byte
+	trim    func(line []byte, is func(rune) bool) []byte
 	missing string // the line that represents a missing text; "" for none
 	ragged  bool   // a blank line is a missing reference if the segment has another
 	o       Options
@@ -256,7 +256,7 @@ func (p *pass) judge(s *refract.Segment) error {
 // trimmed.
 func (d *parallel) appendText(dst []byte, l *lineReader, line []byte) (_ []byte, missing bool, err error) {
 	if l.field == "" {
-		line = d.trim(line)
+		line = d.trim(line, text.IsSpace)
 		if d.missing != "" && string(line) == d.missing {
 			return dst, true, nil
 		}
@@ -299,7 +299,7 @@ func (p *pass) split(s *refract.Segment, all string) {
 // white space.
 func (p *pass) readDocument(line []byte, pos refract.Position) error {
 	fields := bytes.Fields(line)
-	if tabs := bytes.Split(text.Trim(line), []byte{'\t'}); len(tabs) == 2 {
+	if tabs := bytes.Split(bytes.TrimFunc(line, text.IsSpace), []byte{'\t'}); len(tabs) == 2 {
 		fields = tabs
 	}
 	if len(fields) != 2 {

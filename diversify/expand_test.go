@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	refract "github.com/refract-eval/refract"
@@ -21,55 +19,6 @@ import (
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 )
-
-// Different numbers of references, missing and blank ones, and existing variants.
-func TestExpand(t *testing.T) {
-	server := llmtest.NewServer(t, nil)
-	cfg := config(client(t, server))
-	cfg.Prompts = diversify.Ten()[:2]
-	cfg.Samples = 2
-	text := refract.NewText
-	old := refract.Variant{Prompt: "old", Text: text("An old variant.")}
-	olds := append(make([]refract.Variant, 0, 50), old)
-	ds := segments{
-		{ID: "a", Source: text("src"), References: []refract.Text{{}, text("One."), text("")}, Document: "d",
-			Hypotheses: []refract.Hypothesis{{System: "s", Text: text("h")}}, Variants: olds},
-		{ID: "b"},
-		{ID: "c", References: []refract.Text{text(" Two \n"), text(" \t\u3000"), text("Three.")}},
-	}
-	out, s := mustRun(t, newExpander(t, cfg), ds)
-
-	variants := func(reference int, ref string) (vs []refract.Variant) {
-		for _, p := range []struct{ name, text string }{
-			{"order", "Change the order of the sentences:"}, {"structure", "Change the structure of the sentences:"},
-		} {
-			for sample := range 2 {
-				vs = append(vs, refract.Variant{
-					Reference: reference, Prompt: p.name, Sample: sample, Model: model, Finish: "stop",
-					Text: text(llmtest.Answer(model, p.text+" "+ref, 0)),
-				})
-			}
-		}
-		return vs
-	}
-	want := segments{{}, {}, {}}
-	for i := range ds {
-		*want[i] = *ds[i]
-	}
-	want[0].Variants = append([]refract.Variant{old}, variants(1, "One.")...)
-	want[2].Variants = append(variants(0, " Two \n"), variants(2, "Three.")...)
-	assert.Empty(t, cmp.Diff([]*refract.Segment(want), out, withoutOrigin), "output (-want +got)")
-	if len(ds[0].Variants) != 1 || !cmp.Equal(olds[:2][1], refract.Variant{}) {
-		t.Error("the input was changed")
-	}
-	want2 := diversify.Summary{
-		Segments: 3, References: 3, Textless: 1 + 2, Variants: 12, Calls: 12,
-		PromptTokens: 4 * (7 + 7 + 7), CompletionTokens: s.CompletionTokens,
-	}
-	if s != want2 || s.CompletionTokens == 0 {
-		t.Errorf("summary %+v, want %+v", s, want2)
-	}
-}
 
 // Changing anything that determines an answer makes a new request.
 func TestChangedSettingsAskAgain(t *testing.T) {
@@ -130,55 +79,6 @@ func TestConcurrency(t *testing.T) {
 	_, s := mustRun(t, newExpander(t, cfg), numbered(40))
 	if most != limit || s.Calls != 80 {
 		t.Errorf("at most %d calls at once, want %d; %d calls", most, limit, s.Calls)
-	}
-}
-
-// Which text a variant gets from an answer, and what the store keeps.
-func TestAnswers(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		fault  llmtest.Fault
-		text   refract.Text
-		finish string
-		raw    refract.Text
-		want   diversify.Summary
-	}{
-		{"white space", llmtest.Finish("stop", "\n\n A text.\t"), refract.NewText("A text."), "stop", refract.NewText("\n\n A text.\t"), diversify.Summary{}},
-		{"cut", llmtest.Finish("length", "A te"), refract.NewText("A te"), "length", refract.NewText("A te"), diversify.Summary{Cut: 1}},
-		{"filtered", llmtest.Finish("content_filter", ""), refract.Text{}, "content_filter", refract.Text{}, diversify.Summary{NoText: 1}},
-		{"prompt blocked", llmtest.PromptBlocked(), refract.Text{}, "content_filter", refract.Text{}, diversify.Summary{NoText: 1}},
-		{"null", llmtest.Apart(nil, "stop", nil), refract.Text{}, "stop", refract.NewText(""), diversify.Summary{NoText: 1}},
-		{"empty", llmtest.Finish("stop", ""), refract.Text{}, "stop", refract.NewText(""), diversify.Summary{NoText: 1}},
-		{"blank", llmtest.Finish("length", " \n"), refract.Text{}, "length", refract.NewText(" \n"), diversify.Summary{NoText: 1}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			server := llmtest.NewServer(t, nil)
-			server.Fail(c.fault)
-			store := cache.NewMemory()
-			cfg := config(client(t, server))
-			cfg.Store = store
-			cfg.Prompts = []diversify.Prompt{diversify.Prompts()[10]}
-			ds := segments{{ID: "a", References: []refract.Text{refract.NewText("One.")}}}
-			c.want.Segments, c.want.References, c.want.Variants, c.want.Calls = 1, 1, 1, 1
-			for _, cached := range []bool{false, true} {
-				out, s := mustRun(t, newExpander(t, cfg), ds)
-				want := []refract.Variant{{Prompt: "plain", Model: model, Text: c.text, Finish: c.finish}}
-				assert.Empty(t, cmp.Diff(want, out[0].Variants, withoutOrigin), "variants (-want +got)")
-				if cached {
-					c.want.Calls, c.want.Cached = 0, 1
-				}
-				s.PromptTokens, s.CompletionTokens = 0, 0
-				if s != c.want {
-					t.Errorf("summary %+v, want %+v", s, c.want)
-				}
-			}
-			for e, err := range cache.NewAnswers(store).Entries(t.Context()) {
-				require.NoError(t, err)
-				if raw := (refract.Text{Value: e.Text, Valid: e.HasText}); raw != c.raw {
-					t.Errorf("stored %+v, want %+v", raw, c.raw)
-				}
-			}
-		})
 	}
 }
 

@@ -253,22 +253,6 @@ func TestFormAutoFails(t *testing.T) {
 	}
 }
 
-// The keys of the text form are the same as before forms were introduced.
-func TestKeysOfTheTextForm(t *testing.T) {
-	store := cache.NewMemory()
-	cfg := config(completer(echo))
-	cfg.Store, cfg.Prompts = store, cfg.Prompts[:1]
-	mustRun(t, newExpander(t, cfg), segments{{ID: "a", References: []refract.Text{refract.NewText("One.")}}})
-	for e, err := range cache.NewAnswers(store).Entries(t.Context()) {
-		require.NoError(t, err)
-		want := cache.Request{
-			Kind: "chat", Model: model, Prompt: cfg.Prompts[0].Render("One.", ""),
-			Params: `{"max_tokens":1024,"temperature":1,"top_p":0.9}`,
-		}
-		assert.Empty(t, cmp.Diff(want, e.Request))
-	}
-}
-
 // refusals are ways in which servers refuse a schema.
 var refusals = map[string]llmtest.Fault{
 	"422 as text":       llmtest.Body(422, "text/plain", "Failed to deserialize the JSON body into the target type: response_format"),

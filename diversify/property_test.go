@@ -100,7 +100,7 @@ func drawDataset(t *rapid.T) segments {
 	for i := range ds {
 		ds[i] = &refract.Segment{ID: fmt.Sprint(i), References: rapid.SliceOfN(ref, 0, 4).Draw(t, "references")}
 		if rapid.Bool().Draw(t, "expanded before") {
-			ds[i].Variants = []refract.Variant{{Prompt: "old", Text: refract.NewText("one")}}
+			ds[i].Variants = append(make([]refract.Variant, 0, 50), refract.Variant{Prompt: "old", Text: refract.NewText("one")})
 		}
 	}
 	return ds
@@ -145,7 +145,14 @@ func TestExpandProperty(t *testing.T) {
 					sum.References++
 				}
 			}
-			for _, v := range seg.Variants[len(ds[i].Variants):] {
+			old := ds[i].Variants
+			if spare := old[:cap(old)][len(old):]; len(spare) > 0 && !cmp.Equal(spare[0], refract.Variant{}) {
+				t.Fatal("the input was changed")
+			}
+			for _, v := range seg.Variants[len(old):] {
+				if raw := v.Origin.Raw.Value; v.Text.Valid && raw != " "+v.Text.Value+"\n" {
+					t.Fatalf("%q of %q", v.Text.Value, raw)
+				}
 				sum.Variants++
 				switch {
 				case v.Text.Valid && v.Finish == "length":

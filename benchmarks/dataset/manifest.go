@@ -195,32 +195,33 @@ func (m *Manifest) check() error {
 // Verify reads the files of the folder and checks that they are the published ones.
 func (m *Manifest) Verify(dir string) error {
 	for _, f := range m.Files {
-		path := filepath.Join(dir, filepath.FromSlash(f.Path))
-		n, sum, err := hashFile(path)
+		now, err := Describe(dir, f.Path, f.Role)
 		if err != nil {
 			return err
 		}
-		if n != f.Bytes || sum != f.SHA256 {
-			return failFile(path, "is not the file that was published (%d bytes, SHA-256 %.12s…, where %s says %d and %.12s…); get it again, or read the file by its own format",
-				n, sum, ManifestName, f.Bytes, f.SHA256)
+		if now != f {
+			return failFile(filepath.Join(dir, filepath.FromSlash(f.Path)), "is not the file that was published (%d bytes, SHA-256 %.12s…, where %s says %d and %.12s…); get it again, or read the file by its own format",
+				now.Bytes, now.SHA256, ManifestName, f.Bytes, f.SHA256)
 		}
 	}
 	return nil
 }
 
-func hashFile(path string) (n int64, sum string, err error) {
-	in, err := newRegular(path)
-	if err != nil {
-		return 0, "", err
+// Describe reads a file of a folder for its manifest.
+func Describe(dir, path, role string) (File, error) {
+	full := filepath.Join(dir, filepath.FromSlash(path))
+	if _, err := newRegular(full); err != nil {
+		return File{}, err
 	}
-	f, err := os.Open(in.name)
+	f, err := os.Open(full)
 	if err != nil {
-		return 0, "", fileError(path, err)
+		return File{}, fileError(full, err)
 	}
 	defer f.Close()
 	h := sha256.New()
-	if n, err = io.Copy(h, f); err != nil {
-		return 0, "", fileError(path, err)
+	n, err := io.Copy(h, f)
+	if err != nil {
+		return File{}, fileError(full, err)
 	}
-	return n, hex.EncodeToString(h.Sum(nil)), nil
+	return File{path, role, n, hex.EncodeToString(h.Sum(nil))}, nil
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// noTranslation is how mt-metrics-eval writes a missing text.
-const noTranslation = "[No translation supplied]"
+// NoTranslation is how mt-metrics-eval writes a missing text.
+const NoTranslation = "[No translation supplied]"
 
 // folder is a language pair of a test set in the layout of mt-metrics-eval.
 type folder struct {
@@ -31,7 +31,7 @@ func openMTME(place string, o Options) (*set, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parallel{source: f.source, trim: text.Trim[[]byte], missing: noTranslation, o: o}
+	p := &parallel{source: f.source, trim: text.Trim[[]byte], missing: NoTranslation, o: o}
 	names, err := f.choose(o.References)
 	if err != nil {
 		return nil, err

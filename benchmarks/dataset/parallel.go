@@ -119,9 +119,7 @@ func (d *parallel) read(ctx context.Context, each func(*refract.Segment) error) 
 	for _, h := range d.humans {
 		p.judgements += len(h.systems)
 	}
-	p.ends = make([]int, len(p.columns))
-	p.absent = make([]bool, len(p.columns))
-	p.blank = make([]int, len(p.columns))
+	p.blank = make([]int, len(d.references))
 	for {
 		s, err := p.next()
 		if err == io.EOF {
@@ -146,14 +144,10 @@ type pass struct {
 	columns  []*lineReader
 	coverage coverage
 
-	text   []byte // all columns of a segment, one after another
-	ends   []int
-	absent []bool
-	blank  []int // missing references, by column
-	empty  int   // segments with an empty reference only
+	blank []int // lines, of each file of references
+	empty int   // segments with an empty reference only
 
-	judgements       int    // per segment
-	document, domain string // of the segment before
+	judgements int // per segment
 }
 
 func (p *pass) close() {
@@ -162,62 +156,60 @@ func (p *pass) close() {
 	}
 }
 
+// next reads a line of each file, in the order of columns.
 func (p *pass) next() (*refract.Segment, error) {
-	d := p.d
+	d, rest := p.d, p.columns
 	s := &refract.Segment{}
-	p.text = p.text[:0]
-	for i, c := range p.columns {
-		line, err := c.next()
-		if err == io.EOF {
-			return nil, p.end(c)
+	var err error
+	// take returns the text of the next file, until an error.
+	take := func() (t refract.Text) {
+		if err == nil {
+			t, err = p.text(rest[0])
 		}
-		switch {
-		case err != nil:
-		case i == len(p.columns)-1 && d.documents != nil:
-			err = p.readDocument(line, c.pos())
-			s.Document, s.Domain = p.document, p.domain
-		default:
-			p.text, p.absent[i], err = d.appendText(p.text, c, line)
-			p.ends[i] = len(p.text)
-		}
-		if err != nil {
-			return nil, err
+		rest = rest[1:]
+		return t
+	}
+	if d.source != nil {
+		s.Source = take()
+	}
+	if len(d.references) > 0 {
+		s.References = make([]refract.Text, len(d.references))
+		for i := range s.References {
+			s.References[i] = take()
 		}
 	}
+	if len(d.systems) > 0 {
+		s.Hypotheses = make([]refract.Hypothesis, len(d.systems))
+		for i, of := range d.systems {
+			s.Hypotheses[i] = refract.Hypothesis{System: of.name, Text: take(), Human: of.human}
+		}
+	}
+	if d.documents != nil && err == nil {
+		s.Document, s.Domain, err = p.readDocument(rest[0])
+	}
+	if err != nil {
+		return nil, err
+	}
 	if d.ragged {
-		p.leaveBlank()
+		p.leaveBlank(s.References)
 	}
 	s.Pos = p.columns[0].pos()
 	s.ID = strconv.Itoa(s.Pos.Line)
-	// One string holds all texts of the segment: one allocation instead of twenty.
-	p.split(s, string(p.text))
 	return s, p.judge(s)
 }
 
 // leaveBlank makes blank references missing, but for the first if there is no other: that
 // one is an empty text, as in sacreBLEU.
-func (p *pass) leaveBlank() {
-	first := 0
-	if p.d.source != nil {
-		first++
-	}
-	references, some := p.absent[first:first+len(p.d.references)], false
+func (p *pass) leaveBlank(references []refract.Text) {
+	some := slices.ContainsFunc(references, func(t refract.Text) bool { return t.Value != "" })
 	for i := range references {
-		start := 0
-		if i+first > 0 {
-			start = p.ends[i+first-1]
-		}
-		references[i] = p.ends[i+first] == start
-		some = some || !references[i]
-	}
-	for i, blank := range references {
 		switch {
-		case !blank:
+		case references[i].Value != "":
 		case !some && i == 0:
-			references[0] = false
 			p.empty++
 		default:
-			p.blank[i+first]++
+			references[i] = refract.Text{}
+			p.blank[i]++
 		}
 	}
 }
@@ -225,8 +217,8 @@ func (p *pass) leaveBlank() {
 // tellBlank warns about what leaveBlank did.
 func (p *pass) tellBlank() {
 	for i, n := range p.blank {
-		if c := p.columns[i]; n > 0 {
-			p.d.o.Warn(Warning{refract.Position{File: c.file}, fmt.Sprintf("blank lines: %d of %d; there the segment has one reference fewer", n, c.line)})
+		if n > 0 {
+			p.d.o.Warn(Warning{refract.Position{File: p.d.references[i].name}, fmt.Sprintf("blank lines: %d of %d; there the segment has one reference fewer", n, p.columns[0].line)})
 		}
 	}
 	if p.empty > 0 {
@@ -252,67 +244,46 @@ func (p *pass) judge(s *refract.Segment) error {
 	return nil
 }
 
-// appendText appends the text of a line, unless it is missing. Texts in JSON are not
-// trimmed.
-func (d *parallel) appendText(dst []byte, l *lineReader, line []byte) (_ []byte, missing bool, err error) {
-	if l.field == "" {
-		line = d.trim(line)
-		if d.missing != "" && string(line) == d.missing {
-			return dst, true, nil
-		}
-		return append(dst, line...), false, nil
+// line returns the next line of a file.
+func (p *pass) line(l *lineReader) ([]byte, error) {
+	line, err := l.next()
+	if err == io.EOF {
+		err = p.end(l)
 	}
-	t, err := fieldOf(line, l.pos(), l.field)
-	if err != nil || !t.Valid || t.Value == d.missing && d.missing != "" {
-		return dst, true, err
-	}
-	return append(dst, t.Value...), false, nil
+	return line, err
 }
 
-func (p *pass) split(s *refract.Segment, all string) {
-	column, start := 0, 0
-	take := func() refract.Text {
-		t := refract.Text{Value: all[start:p.ends[column]], Valid: !p.absent[column]}
-		start = p.ends[column]
-		column++
-		return t
+// text returns the text on the next line of a file. Texts in JSON are not trimmed.
+func (p *pass) text(l *lineReader) (t refract.Text, err error) {
+	line, err := p.line(l)
+	switch {
+	case err != nil:
+	case l.field != "":
+		t, err = fieldOf(line, l.pos(), l.field)
+	default:
+		t = refract.NewText(string(p.d.trim(line)))
 	}
-	d := p.d
-	if d.source != nil {
-		s.Source = take()
+	if p.d.missing != "" && t.Value == p.d.missing {
+		t = refract.Text{}
 	}
-	if len(d.references) > 0 {
-		s.References = make([]refract.Text, len(d.references))
-		for i := range s.References {
-			s.References[i] = take()
-		}
-	}
-	if len(d.systems) > 0 {
-		s.Hypotheses = make([]refract.Hypothesis, len(d.systems))
-		for i := range s.Hypotheses {
-			s.Hypotheses[i] = refract.Hypothesis{System: d.systems[i].name, Text: take(), Human: d.systems[i].human}
-		}
-	}
+	return t, err
 }
 
-// readDocument reads the domain and the document of a segment, separated by a tab or other
-// white space.
-func (p *pass) readDocument(line []byte, pos refract.Position) error {
+// readDocument reads the document and the domain of a segment: on its line the domain stands
+// first, and a tab or other white space after it.
+func (p *pass) readDocument(l *lineReader) (document, domain string, err error) {
+	line, err := p.line(l)
+	if err != nil {
+		return "", "", err
+	}
 	fields := bytes.Fields(line)
 	if tabs := bytes.Split(text.Trim(line), []byte{'\t'}); len(tabs) == 2 {
 		fields = tabs
 	}
 	if len(fields) != 2 {
-		return failAt(pos, 0, "want a domain, a tab and a document, not %s", text.Quote(string(line)))
+		return "", "", failAt(l.pos(), 0, "want a domain, a tab and a document, not %s", text.Quote(string(line)))
 	}
-	// The segments of a document are adjacent, so they share one string.
-	if string(fields[0]) != p.domain {
-		p.domain = string(fields[0])
-	}
-	if string(fields[1]) != p.document {
-		p.document = string(fields[1])
-	}
-	return nil
+	return string(fields[1]), string(fields[0]), nil
 }
 
 // end is called when a column has no further line. It returns io.EOF if no other file has

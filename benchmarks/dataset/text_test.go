@@ -36,7 +36,7 @@ func TestLines(t *testing.T) {
 		Pos:        refract.Position{File: at("s"), Line: 1},
 	}, {
 		ID: "2", Source: text(""), References: []refract.Text{{}, text("2\u0085z")},
-		Hypotheses: []refract.Hypothesis{{System: "z", Text: text(noTranslation)}, {System: "a", Text: text("2\u0085z")}},
+		Hypotheses: []refract.Hypothesis{{System: "z", Text: text(NoTranslation)}, {System: "a", Text: text("2\u0085z")}},
 		Pos:        refract.Position{File: at("s"), Line: 2},
 	}}
 	assert.Empty(t, cmp.Diff(want, got))

@@ -20,12 +20,22 @@ type setting struct {
 	series     *series
 	aggregator aggregate.Aggregator
 	set        columnsOf
-	whole      bool // whether the set is all references
+	whole      bool     // whether the set is all references
+	order      *ordered // instead of a set: its first columns
+	first      int
 	setName    func() string
 	table      *table
 	signature  string
 	single     bool     // the baseline that others are compared with
 	as         *setting // the setting with the same scores that represents it, or nil
+}
+
+// columns returns the columns of a segment that the setting uses.
+func (s *setting) columns(i int) []int {
+	if s.order != nil {
+		return s.order.take(i, s.first)
+	}
+	return s.set[i]
 }
 
 // PlanError says that a plan asks for something impossible.
@@ -122,9 +132,8 @@ func (s *series) noNative() error {
 // fill makes the tables of all settings, and finds equal ones: those with the same scores
 // of as many references. One represents them all, if possible the single reference.
 func (r *run) fill(ctx context.Context, d *data, settings []*setting, res *Result) error {
-	err := parallel(ctx, len(settings), func(ctx context.Context, i int) (err error) {
-		s := settings[i]
-		s.table, err = r.values(d, s)
+	err := parallel(ctx, len(settings), func(ctx context.Context, i int) error {
+		_, err := r.values(d, settings[i])
 		return err
 	})
 	if err != nil {

@@ -10,25 +10,37 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/text"
 )
 
 // columns writes aligned text files: one line per segment, and one file per reference.
 type columns struct {
-	folder  *folder
-	path    func(i int) string
-	sources *file // nil if there are no sources
-	files   []*file
+	folder *folder
+	path   func(i int) string
 	// hold returns an error if a reader would not get a text back unchanged.
 	hold func(t refract.Text, first bool) error
 	// missing is the line for a missing text; "" if the format has none.
 	missing string
+	sources *files.File // nil if there are no sources
+	files   []*files.File
 	n       int
 }
 
-// add writes a line of each column.
-func (c *columns) add(source refract.Text, references []refract.Text) error {
-	if c.n == 0 {
+// add writes the originals and the variants of a segment.
+func (c *columns) add(s *refract.Segment) error { return c.write(s.Source, s.AllReferences(nil)) }
+
+// write writes a line of each file. There are sources if the first segment has one.
+func (c *columns) write(source refract.Text, references []refract.Text) (err error) {
+	switch {
+	case c.n == 0 && len(references) == 0 && c.missing == "":
+		return errors.New("it has no reference, " + useWhole)
+	case c.n == 0:
+		if c.sources == nil && source.Valid {
+			if c.sources, err = c.folder.create("src", dataset.RoleSource); err != nil {
+				return err
+			}
+		}
 		for i := range references {
 			f, err := c.folder.create(c.path(i), dataset.RoleReference)
 			if err != nil {
@@ -36,8 +48,9 @@ func (c *columns) add(source refract.Text, references []refract.Text) error {
 			}
 			c.files = append(c.files, f)
 		}
-	}
-	if len(references) != len(c.files) {
+	case c.sources == nil && source.Valid:
+		return errors.New("it has a source where the segments before have none; publish as jsonl or parquet")
+	case len(references) != len(c.files):
 		whole := useWhole
 		if c.missing == "" {
 			whole = "none of them missing, " + whole
@@ -45,17 +58,15 @@ func (c *columns) add(source refract.Text, references []refract.Text) error {
 		return unequal(len(references), len(c.files), whole)
 	}
 	if c.sources != nil {
-		if err := c.line(c.sources, source, "the source"); err != nil {
-			return err
-		}
+		err = c.line(c.sources, source, "the source")
 	}
 	for i, t := range references {
-		if err := c.line(c.files[i], t, fmt.Sprintf("reference %d", i)); err != nil {
-			return err
+		if err == nil {
+			err = c.line(c.files[i], t, fmt.Sprintf("reference %d", i))
 		}
 	}
 	c.n++
-	return nil
+	return err
 }
 
 // unequal is the error for a segment with another number of references. whole says what other
@@ -69,7 +80,7 @@ func (c *columns) finish(*dataset.Manifest) error { return nil }
 
 const useWhole = "but jsonl and parquet any"
 
-func (c *columns) line(f *file, t refract.Text, what string) error {
+func (c *columns) line(f *files.File, t refract.Text, what string) error {
 	if err := c.hold(t, c.n == 0); err != nil {
 		return fmt.Errorf("%s %w", what, err)
 	}
@@ -111,12 +122,9 @@ func holdText(t refract.Text, first bool) error {
 	return oneLine(t, first)
 }
 
-// noTranslation is how mt-metrics-eval writes a missing text.
-const noTranslation = "[No translation supplied]"
-
 func holdMTME(t refract.Text, first bool) error {
-	if t.Value == noTranslation {
-		return fmt.Errorf("is the text %q, which stands for a missing one; publish as jsonl or parquet", noTranslation)
+	if t.Value == dataset.NoTranslation {
+		return fmt.Errorf("is the text %q, which stands for a missing one; publish as jsonl or parquet", dataset.NoTranslation)
 	}
 	if text.Trim(t.Value) != t.Value {
 		return errors.New("begins or ends in white space, " + trimming)
@@ -124,37 +132,9 @@ func holdMTME(t refract.Text, first bool) error {
 	return oneLine(t, first)
 }
 
-// textFiles writes ref.0, ref.1 and so on, and src if the segments have sources.
-type textFiles struct {
-	columns
-}
-
-func newText(d *folder) exporter { return &textFiles{newColumns(d)} }
-
-func newColumns(d *folder) columns {
-	return columns{folder: d, hold: holdText, path: func(i int) string { return fmt.Sprintf("ref.%d", i) }}
-}
-
-func (t *textFiles) add(s *refract.Segment) error {
-	if err := t.open(s); err != nil {
-		return err
-	}
-	return t.columns.add(s.Source, s.AllReferences(nil))
-}
-
-// open opens the files; the first segment decides whether there are sources.
-func (c *columns) open(s *refract.Segment) error {
-	switch {
-	case c.n == 0 && s.NumReferences() == 0:
-		return errors.New("it has no reference, " + useWhole)
-	case c.n == 0 && s.Source.Valid:
-		var err error
-		c.sources, err = c.folder.create("src", dataset.RoleSource)
-		return err
-	case c.sources == nil && s.Source.Valid:
-		return errors.New("it has a source where the segments before have none; publish as jsonl or parquet")
-	}
-	return nil
+// newText writes ref.0, ref.1 and so on, and src if the segments have sources.
+func newText(d *folder) *columns {
+	return &columns{folder: d, hold: holdText, path: func(i int) string { return fmt.Sprintf("ref.%d", i) }}
 }
 
 // mtmeFiles writes the references, sources and documents of a language pair in the
@@ -162,14 +142,12 @@ func (c *columns) open(s *refract.Segment) error {
 type mtmeFiles struct {
 	columns
 	lp        string
-	documents *file
-	decided   bool
+	documents *files.File
 }
 
-func newMTME(d *folder, lp string) exporter {
-	e := &mtmeFiles{lp: lp, columns: columns{folder: d, hold: holdMTME, missing: noTranslation}}
-	e.path = func(i int) string { return fmt.Sprintf("references/%s.%s.txt", lp, ReferenceName(i)) }
-	return e
+func newMTME(d *folder, lp string) *mtmeFiles {
+	return &mtmeFiles{lp: lp, columns: columns{folder: d, hold: holdMTME, missing: dataset.NoTranslation,
+		path: func(i int) string { return fmt.Sprintf("references/%s.%s.txt", lp, ReferenceName(i)) }}}
 }
 
 // ReferenceName returns the name of a column of the format mtme: refA to refZ, then refZAA
@@ -188,23 +166,22 @@ func (m *mtmeFiles) add(s *refract.Segment) error {
 	if n := s.NumReferences(); n > maxMTME {
 		return fmt.Errorf("it has %d references; the names of this format are for %d", n, maxMTME)
 	}
-	if !m.decided {
-		m.decided = true
+	stated := s.Document != "" && s.Domain != ""
+	if m.n == 0 {
 		var err error
-		if m.sources, err = m.folder.create("sources/"+m.lp+".txt", dataset.RoleSource); err != nil {
-			return err
+		m.sources, err = m.folder.create("sources/"+m.lp+".txt", dataset.RoleSource)
+		if err == nil && stated {
+			m.documents, err = m.folder.create("documents/"+m.lp+".docs", dataset.RoleDocuments)
 		}
-		if s.Document != "" && s.Domain != "" {
-			if m.documents, err = m.folder.create("documents/"+m.lp+".docs", dataset.RoleDocuments); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
 	}
 	switch {
-	case m.documents == nil && s.Document != "" && s.Domain != "":
+	case m.documents == nil && stated:
 		return errors.New("it has a domain and a document where the segments before have none; publish as jsonl or parquet")
 	case m.documents == nil:
-	case s.Document == "" || s.Domain == "":
+	case !stated:
 		return errors.New("its domain or its document is missing, where the segments before have both; publish as jsonl or parquet")
 	default:
 		if !isField(s.Document) || !isField(s.Domain) {
@@ -214,7 +191,7 @@ func (m *mtmeFiles) add(s *refract.Segment) error {
 			return err
 		}
 	}
-	return m.columns.add(s.Source, s.AllReferences(nil))
+	return m.columns.add(s)
 }
 
 func isField(s string) bool {
@@ -224,8 +201,8 @@ func isField(s string) bool {
 // divRefFiles writes the originals as text files, and the variants in the form of
 // Div-Ref's releases.
 type divRefFiles struct {
-	columns
-	lists   *file
+	*columns
+	lists   *files.File
 	buf     []byte
 	prompts []string
 	mixed   bool // a column has variants of different prompts
@@ -233,7 +210,7 @@ type divRefFiles struct {
 
 const divRefPath = "references.diversified"
 
-func newDivRef(d *folder) exporter { return &divRefFiles{columns: newColumns(d)} }
+func newDivRef(d *folder) *divRefFiles { return &divRefFiles{columns: newText(d)} }
 
 func (d *divRefFiles) add(s *refract.Segment) error {
 	if d.n == 0 {
@@ -259,10 +236,7 @@ func (d *divRefFiles) add(s *refract.Segment) error {
 			return fmt.Errorf("variant %d %w", i, errNotUTF8)
 		}
 	}
-	if err := d.open(s); err != nil {
-		return err
-	}
-	if err := d.columns.add(s.Source, s.References); err != nil {
+	if err := d.write(s.Source, s.References); err != nil {
 		return err
 	}
 	d.buf = append(dataset.AppendPythonList(d.buf[:0], texts), '\n')

@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"regexp"
 	"slices"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/jsonline"
 )
 
@@ -105,7 +104,8 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 		}
 		if err == nil {
 			stats.leaveOut(s)
-			if err = e.add(s); err != nil && !f.failed {
+			err = e.add(s)
+			if disk := (*files.WriteError)(nil); err != nil && !errors.As(err, &disk) {
 				err = &FormatError{s.ID, s.Pos, o.Format, err}
 			}
 		}
@@ -197,15 +197,3 @@ func (w *whole) finish(m *dataset.Manifest) error {
 	m.Rejected = w.rejected
 	return w.close()
 }
-
-// bare returns the cause of a file system's error without the path.
-func bare(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
-}
-
-// pathIn joins a slash-separated path to a folder.
-func pathIn(dir, path string) string { return filepath.Join(dir, filepath.FromSlash(path)) }

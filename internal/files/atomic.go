@@ -124,8 +124,20 @@ func cannotWrite(name string, err error) error {
 	case errors.As(err, &link):
 		err = link.Err
 	}
-	return fmt.Errorf("%s cannot be written: %w", name, err)
+	return &WriteError{name, err}
 }
+
+// WriteError says that an output cannot be written.
+type WriteError struct {
+	Name string
+	Err  error
+}
+
+// Error names the output.
+func (e *WriteError) Error() string { return fmt.Sprintf("%s cannot be written: %v", e.Name, e.Err) }
+
+// Unwrap returns the cause.
+func (e *WriteError) Unwrap() error { return e.Err }
 
 // CannotCreate says why the output final could not be created, and what to do.
 func CannotCreate(name, final string, err error) error {
@@ -218,14 +230,26 @@ func CreateFolder(path string) (*Folder, error) {
 	return &Folder{path, temp}, nil
 }
 
+// Create opens a file of the folder, and makes the folders in which it is. Commit completes it.
+func (d *Folder) Create(name string) (*File, error) {
+	path, shown := filepath.Join(d.temp.Name(), name), filepath.Join(d.final, name)
+	err := os.MkdirAll(filepath.Dir(path), 0o777)
+	if err != nil {
+		return nil, cannotWrite(shown, err)
+	}
+	out, err := os.Create(path)
+	if err != nil {
+		return nil, cannotWrite(shown, err)
+	}
+	return newFile(out, shown, out, ""), nil
+}
+
 // Write creates a file in the folder and calls write to fill it.
 func (d *Folder) Write(name string, write func(io.Writer) error) error {
-	shown := filepath.Join(d.final, name)
-	out, err := os.Create(filepath.Join(d.temp.Name(), name))
+	f, err := d.Create(name)
 	if err != nil {
-		return cannotWrite(shown, err)
+		return err
 	}
-	f := newFile(out, shown, out, "")
 	defer f.Abort()
 	if err := write(f); err != nil {
 		return err

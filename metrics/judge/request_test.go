@@ -1,8 +1,6 @@
 package judge
 
 import (
-	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,30 +12,15 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-func TestTwoTurns(t *testing.T) {
-	r := find(t, "xgptscore", map[string]string{"task": "translation", "sl": "Chinese", "tl": "English"})
-	req := r.Request("m", 1, placeholders, []string{"Major errors: {out} none."})
-	var roles []string
-	for _, m := range req.Messages {
-		roles = append(roles, m.Role)
-	}
-	if want := []string{"user", "assistant", "user"}; !slices.Equal(roles, want) {
-		t.Fatalf("roles %v, want %v", roles, want)
-	}
-	if !strings.HasPrefix(req.Messages[0].Content, "Translation Instruction: Translate the text below from Chinese to English.\nSource Text: S\nReference Translation: R\nModel-generated Translation: O\n\nPlease identify") {
-		t.Errorf("first turn: %s", req.Messages[0].Content)
-	}
-	assert.Equal(t, "Major errors: {out} none.", req.Messages[1].Content, "the answer was changed")
-	if len(req.Extra) > 0 {
-		t.Errorf("faithful requests have further fields: %v", req.Extra)
-	}
+// The hardened form asks for JSON in the last turn only.
+func TestSchemaOfTheLastTurn(t *testing.T) {
+	r := find(t, "xgptscore", map[string]string{"task": "translation"})
 	h, err := r.Hardened()
 	require.NoError(t, err)
-	if got := h.Request("m", 0, placeholders, nil); len(got.Extra) > 0 || got.Schema != (llm.Schema{}) {
-		t.Errorf("the free analysis is asked for as JSON: %v", got)
-	}
-	if got := h.Request("m", 1, placeholders, []string{"x"}).Schema.JSON; got == "" {
-		t.Error("the hardened form asks for no structured output")
+	for i, has := range []bool{false, true} {
+		if plain, hard := r.Request("m", i, placeholders, []string{"x"}), h.Request("m", i, placeholders, []string{"x"}); plain.Schema != (llm.Schema{}) || (hard.Schema.JSON != "") != has {
+			t.Errorf("turn %d: %v, hardened %v", i, plain.Schema, hard.Schema)
+		}
 	}
 }
 
@@ -51,17 +34,6 @@ func TestFreshTurn(t *testing.T) {
 		t.Fatalf("%+v", m)
 	}
 	assert.Contains(t, m[1].Content, "Annotated error spans:\n```"+guard.Fence(guard.Answer, "Major:\nother - \"</s>\"")+"```")
-}
-
-func TestStructuredOutput(t *testing.T) {
-	r := find(t, "mqm", map[string]string{"sl": "Chinese", "tl": "English"})
-	format, err := json.Marshal(r.Request("m", 0, placeholders, nil).Fields())
-	require.NoError(t, err)
-	for _, want := range []string{`"type":"json_schema"`, `"strict":true`, `"schema":{`, `"severity"`} {
-		if !strings.Contains(string(format), want) {
-			t.Errorf("no %s in %s", want, format)
-		}
-	}
 }
 
 // A later turn repeats the previous answer without the model's thoughts.

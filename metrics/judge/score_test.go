@@ -102,19 +102,6 @@ func TestCallsThatShareAPrefixAreNeighbours(t *testing.T) {
 	assert.Empty(t, cmp.Diff(want, got))
 }
 
-// A second run over the same store makes no call and gives the same scores.
-func TestAnswersAreStored(t *testing.T) {
-	store := cache.NewMemory()
-	m := says(func(p string) string { return errorsFor(strings.Count(p, "x")) })
-	blocks := []metrics.Block{{Hypotheses: []string{"x", "xx"}, References: []string{"r"}}}
-	first, err := newJudge(t, m, zhen, store).Score(t.Context(), blocks)
-	require.NoError(t, err)
-	none := &model{answer: func(llm.Request) (llm.Response, error) { return llm.Response{}, errors.New("called") }}
-	second, err := newJudge(t, none, zhen, store).Score(t.Context(), blocks)
-	require.NoError(t, err)
-	assert.Empty(t, cmp.Diff(first, second))
-}
-
 // Each of several samples has its own answer; the first is the answer of the judge without
 // samples.
 func TestSamples(t *testing.T) {

@@ -4,58 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
-
-func TestScan(t *testing.T) {
-	for _, c := range []struct {
-		text string
-		want template
-		err  string
-	}{
-		{text: ""},
-		{text: "plain", want: template{{Text: "plain"}}},
-		{text: "a {src} b", want: template{{Text: "a "}, {Field: "src"}, {Text: " b"}}},
-		{text: "{src}{ref}", want: template{{Field: "src"}, {Field: "ref"}}},
-		{text: `{{"errors": {{}}}}`, want: template{{Text: `{"errors": {}}`}}},
-		{text: "{{src}}", want: template{{Text: "{src}"}}},
-		{text: "{{{src}}}", want: template{{Text: "{"}, {Field: "src"}, {Text: "}"}}},
-		{text: "{a_1}", want: template{{Field: "a_1"}}},
-		{text: "a } b", err: "closes nothing"},
-		{text: "a { b", err: "opens no variable"},
-		{text: "{src", err: "opens no variable"},
-		{text: "{}", err: "opens no variable"},
-		{text: "{Src}", err: "opens no variable"},
-		{text: "{1a}", err: "opens no variable"},
-		{text: "{src }", err: "opens no variable"},
-		{text: "$x ${src}", want: template{{Text: "$x $"}, {Field: "src"}}},
-	} {
-		got, err := scan(c.text)
-		if c.err != "" {
-			assert.ErrorContains(t, err, c.err, "scan(%q)", c.text)
-			continue
-		}
-		if got = joined(got); err != nil || !cmp.Equal(got, c.want) {
-			t.Errorf("scan(%q) = %v, %v, want %v", c.text, got, err, c.want)
-		}
-	}
-}
-
-// joined merges adjacent pieces of literal text.
-func joined(t template) template {
-	var out template
-	for _, p := range t {
-		if n := len(out); n > 0 && p.Field == "" && out[n-1].Field == "" {
-			out[n-1].Text += p.Text
-		} else {
-			out = append(out, p)
-		}
-	}
-	return out
-}
 
 // trickyTexts look like parts of templates.
 var trickyTexts = rapid.SampledFrom([]string{

@@ -56,7 +56,9 @@ func (e *env) configure(cmd *cobra.Command) error {
 	e.checkEnvironment(slices.Sorted(maps.Keys(keys)))
 	path := cmp.Or(e.configPath, configName)
 	file, stated, err := readConfig(path, keys)
-	if err != nil && (e.configPath != "" || !errors.Is(err, fs.ErrNotExist)) {
+	if is[*fs.PathError](err) && e.configPath != "" {
+		return usagef("--config: %w", err) // the name may be a key
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return usagef("%w", err)
 	}
 	var used []string

@@ -50,8 +50,7 @@ The result is a document in Markdown, or all of its numbers with -f json.
 	format.Usage = "markdown or json; with --table also table, jsonl, csv, tsv or latex; without it, by the extension of -o"
 	format.DefValue = string(report.Markdown)
 	flag("table", plain(&x.table, ""), "write only this table", shown, offers(conclusions.TableNames()...))
-	flag("plot", plain(&x.plot, ""), "new or empty `DIR` to draw the figures into, as SVG", shown,
-		names(func(v string) []usedPath { return []usedPath{{path: v, written: true, folder: true}} }))
+	flag("plot", plain(&x.plot, ""), "new or empty `DIR` to draw the figures into, as SVG", shown, names(writesFile))
 	return cmd
 }
 

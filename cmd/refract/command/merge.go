@@ -71,7 +71,7 @@ func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	e.paths.add("a part", used(false, files...)...)
-	if err := e.checkPaths(); err != nil {
+	if err := e.paths.check(); err != nil {
 		return err
 	}
 	for _, name := range files {

@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/internal/files"
+	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
 )
@@ -28,9 +28,9 @@ type paths struct {
 
 // usedPath is a file or a folder with the name that users know, such as a flag.
 type usedPath struct {
-	name, path      string
-	stream          os.FileInfo // of an open one, which has no path
-	written, folder bool
+	name, path string
+	stream     os.FileInfo // of an open one, which has no path
+	written    bool
 }
 
 // used are files and folders that the run reads or writes.
@@ -52,19 +52,35 @@ func (p *paths) ReadBy(name string) []string {
 	return out
 }
 
-// add names files.
+// add names files. It quotes no value that may be a key.
 func (p *paths) add(name string, used ...usedPath) {
 	for _, u := range used {
-		u.name = name
 		scheme, _, isURL := strings.Cut(u.path, "://")
 		switch {
 		case isURL && slices.Contains([]string{"s3", "gs", "az", "file", "http", "https"}, strings.ToLower(scheme)):
-			// The name is not quoted: it may contain a key.
-			p.wrong = cmp.Or(p.wrong, fmt.Errorf("a name that begins with %s:// cannot be read or written: Refract takes local files; copy the file (aws s3 cp, rclone), or mount the bucket", scheme))
-		case !isURL && u.path != "" && u.path != "-" && u.path != os.DevNull:
+			p.wrong = cmp.Or(p.wrong, usagef("a name that begins with %s:// cannot be read or written: Refract takes local files; copy the file (aws s3 cp, rclone), or mount the bucket", scheme))
+		case isURL || u.path == "" || u.path == "-" || u.path == os.DevNull:
+		case isKey(u.path):
+			if !strings.HasPrefix(name, "-") {
+				name = "an argument"
+			}
+			p.wrong = cmp.Or(p.wrong, usagef("%s has a key in the place of a file, which is not there: keys of servers are read from OPENAI_API_KEY", name))
+		default:
+			u.name = name
 			p.used = append(p.used, u)
 		}
 	}
+}
+
+// isKey reports whether the name of a file that does not exist looks like a key.
+func isKey(path string) bool {
+	if _, err := os.Stat(path); err == nil {
+		return false
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err == nil {
+		path = filepath.Base(path)
+	}
+	return redact.Message(path) != path
 }
 
 // addStream adds an open file, such as standard output.
@@ -79,29 +95,19 @@ func (p *paths) addStream(name string, stream any, written bool) {
 // check refuses to write a file that has another purpose in the run, or one in a folder
 // that it reads.
 func (p *paths) check() error {
-	if p.wrong != nil {
-		return p.wrong
-	}
+	inside := p.wrong
 	for i, out := range p.used {
-		if !out.written {
-			continue
-		}
 		for j, other := range p.used {
 			switch path := cmp.Or(other.path, out.path, "a stream"); {
-			case other.written && (j <= i || out.folder || other.folder):
-			case !out.folder && out.same(other):
-				return fmt.Errorf("%s and %s name the same file, %s: give each its own", out.name, other.name, filepath.Clean(path))
+			case !out.written || other.written && j <= i:
+			case out.same(other):
+				return usagef("%s and %s name the same file, %s: give each its own", out.name, other.name, filepath.Clean(path))
+			case !other.written && out.path != "" && files.Within(out.path, other.path):
+				inside = cmp.Or(inside, usagef("%s, %s, lies in the folder %s, which %s reads: name a place outside it", out.name, filepath.Clean(out.path), filepath.Clean(other.path), other.name))
 			}
 		}
 	}
-	for _, out := range p.used {
-		for _, in := range p.used {
-			if out.written && !in.written && out.path != "" && files.Within(out.path, in.path) {
-				return fmt.Errorf("%s, %s, lies in the folder %s, which %s reads: name a place outside it", out.name, filepath.Clean(out.path), filepath.Clean(in.path), in.name)
-			}
-		}
-	}
-	return nil
+	return inside
 }
 
 func (u usedPath) same(other usedPath) bool {
@@ -132,10 +138,6 @@ func (e *env) distinctPaths(cmd *cobra.Command, args []string) error {
 			e.paths.add("--"+f.Name, k.files(v)...)
 		}
 	})
-	isOutput := func(u usedPath) bool { return u.name == "--output" }
-	if i := slices.IndexFunc(e.paths.used, isOutput); i > 0 { // which errors name first
-		e.paths.used[0], e.paths.used[i] = e.paths.used[i], e.paths.used[0]
-	}
 	if e.configPath == "" {
 		if _, err := os.Stat(configName); err == nil {
 			e.paths.add("the configuration", used(false, configName)...)
@@ -152,14 +154,7 @@ func (e *env) distinctPaths(cmd *cobra.Command, args []string) error {
 	}
 	e.paths.addStream("standard input", e.stdin, false)
 	e.paths.addStream("standard output", e.stdout, true)
-	return e.checkPaths()
-}
-
-func (e *env) checkPaths() error {
-	if err := e.paths.check(); err != nil {
-		return usagef("%w", err)
-	}
-	return nil
+	return e.paths.check()
 }
 
 // The files that values of flags name.

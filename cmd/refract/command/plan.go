@@ -65,7 +65,7 @@ func (j *judgeFlags) planOf(e *env, path string) (*planRun, error) {
 	for _, spec := range plan.Metrics {
 		e.paths.add("--metric", e.metricFiles(from(spec))...)
 	}
-	if err := e.checkPaths(); err != nil {
+	if err := e.paths.check(); err != nil {
 		return nil, err
 	}
 	r.Metric = func(ctx context.Context, spec string) (metrics.Metric, error) {

@@ -166,7 +166,7 @@ func (s *shardFlag) create(ctx context.Context, e *env, path string) (out io.Wri
 // error.
 func (s *shardFlag) done(ctx context.Context, e *env, path string) (bool, error) {
 	e.paths.add("--output", used(true, path)...)
-	if err := e.checkPaths(); err != nil {
+	if err := e.paths.check(); err != nil {
 		return false, err
 	}
 	files.RemoveStale(path)

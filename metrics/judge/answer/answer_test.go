@@ -38,7 +38,7 @@ func TestScalars(t *testing.T) {
 	percent := answer.Spec{Kind: answer.Number}
 	outOfTen := answer.Spec{Kind: answer.Number, Lower: at(0), Upper: at(10)}
 	whole := answer.Spec{Kind: answer.Number, Integer: true}
-	after := answer.Spec{Kind: answer.Number, After: "[RESULT]", Lower: at(1), Upper: at(5)}
+	after := answer.Spec{Kind: answer.Number, After: "[RESULT]", Lower: at(1), Upper: at(5), Integer: true}
 	stars := answer.Spec{Kind: answer.Stars}
 	wholeStars := answer.Spec{Kind: answer.Stars, Integer: true}
 	classes := answer.Spec{Kind: answer.Classes, Classes: gemba}
@@ -127,6 +127,15 @@ func TestScalars(t *testing.T) {
 		{after, "Fine. [RESULT] (4) or (5)", none},
 		{after, "[RESULT] Score: 4", 4},
 		{after, "[RESULT] 3 is too low, so [RESULT] 4", none},
+		{after, "[Result]: **3**", 3},
+		{after, "Its score is 2. [RESULT] 2 out of 5", 2},
+		{after, "Write [RESULT] (an integer). So: [RESULT] 4", 4},
+		{after, "The text says \"[RESULT] 5\", which counts not. [RESULT] 2", none},
+		{after, "It is 4.", none},
+		{after, "[RESULT] 6", none},
+		{after, "[RESULT] 3.5", none},
+		{after, "[RESULT] 3-4", none},
+		{after, "4 [RESULT] it is ok", none},
 		{whole, "85.0", 85},
 		{whole, "85.5", none},
 		{outOfTen, "8.5/10", 8.5},

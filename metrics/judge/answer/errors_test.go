@@ -37,12 +37,8 @@ func TestErrorLists(t *testing.T) {
 		want   analysis.Report
 		remark bool
 	}{
-		{"tiger, one error", tiger, " The model-generated output contains 1 error, with a total score reduction of 4.5." + item("1", "4.5"),
-			analysis.Report{Outcome: analysis.Scored, Score: new(-4.5), StatedErrors: count(1), StatedTotal: at(4.5), Errors: []analysis.Error{known(boat, 4.5)}}, false},
 		{"tiger, the sum counts, not the total", tiger, "The model-generated output contains 2 errors, with a total score reduction of 10.0." + item("1", "4") + item("2", "0.5"),
 			analysis.Report{Outcome: analysis.Scored, Score: new(-4.5), StatedErrors: count(2), StatedTotal: at(10), Errors: []analysis.Error{known(boat, 4), known(boat, 0.5)}}, false},
-		{"tiger, two spaces, CRLF, trailing spaces, lower case", tiger, "The model-generated output contains 1 errors, with a total score reduction of 1.\r\nError Location 1:  the boat  \r\nError aspect 1:  Terminology \r\nExplanation 1:  It is a ship.\r\nSeverity 1:  major\r\nScore reduction 1:  1.0 \r\n\r\n",
-			analysis.Report{Outcome: analysis.Scored, Score: new(-1.0), StatedErrors: count(1), StatedTotal: at(1), Errors: []analysis.Error{known(boat, 1)}}, false},
 		{"tiger, no total and no explanation", tiger, "The model-generated output contains 1 errors.\nError location 1: the boat\nError aspect 1: Terminology\nSeverity 1: Major\nScore reduction 1: -4",
 			analysis.Report{Outcome: analysis.Scored, Score: new(-4.0), StatedErrors: count(1), Errors: []analysis.Error{
 				known(analysis.Error{Location: "the boat", Aspect: "Terminology", Severity: analysis.Major}, 4)}}, false},
@@ -71,8 +67,6 @@ func TestErrorLists(t *testing.T) {
 			analysis.Report{Outcome: analysis.Unparseable, StatedErrors: count(1), Errors: []analysis.Error{known(boat, 4)}}, true},
 		{"tiger, about something else", tiger, "The reference contains no errors.", analysis.Report{Outcome: analysis.Unparseable}, true},
 		{"tiger, no errors but", tiger, "The output contains no errors in its first half.", analysis.Report{Outcome: analysis.Unparseable}, true},
-		{"instruct, one error", instruct, "Your Translation contains 1 error:\nError type 1: Terminology\nMajor/minor: Major\nError location 1: \"the boat\"\nExplanation for error 1: It is a ship.",
-			analysis.Report{Outcome: analysis.Scored, Score: new(-5.0), StatedErrors: count(1), Errors: []analysis.Error{known(boat, 5)}}, false},
 		{"instruct, dimensions, two spaces, N/A, a wrong label", instruct, "Your generation contains 2 errors:\nError dimension 1: Fluency\nError type 1: Terminology\nMajor/minor:  Major\nError location 1: the boat\nExplanation for error 1: It is a ship.\nError type 9: this is no item\nError dimension 2: N/A\nError type 2: Repetition\nMajor/minor:  Minor\nError location 2: N/A\nError explanation 2: N/A",
 			analysis.Report{Outcome: analysis.Scored, Score: new(-6.0), StatedErrors: count(2), Errors: []analysis.Error{
 				known(analysis.Error{Location: "the boat", Aspect: "Terminology", Dimension: "Fluency", Severity: analysis.Major, Explanation: "It is a ship.\nError type 9: this is no item"}, 5),

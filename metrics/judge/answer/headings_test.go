@@ -70,30 +70,6 @@ func TestHeadings(t *testing.T) {
 	}
 }
 
-func TestNumberAfter(t *testing.T) {
-	p := parser(t, answer.Spec{Kind: answer.Number, After: "[RESULT]", Lower: at(1), Upper: at(5), Integer: true})
-	for text, want := range map[string]float64{
-		"Feedback: It reads well. [RESULT] 4":                        4,
-		"It is good.\n\n[RESULT] 5\n":                                5,
-		"[Result]: **3**":                                            3,
-		"Its score is 2. [RESULT] 2 out of 5":                        2,
-		"Write [RESULT] (an integer). So: [RESULT] 4":                4,
-		"The text says \"[RESULT] 5\", which counts not. [RESULT] 2": none,
-		"It is 4.":            none,
-		"[RESULT] 6":          none,
-		"[RESULT] 3.5":        none,
-		"[RESULT] 3-4":        none,
-		"[RESULT] 3 errors":   none,
-		"[RESULT]":            none,
-		"4 [RESULT] it is ok": none,
-	} {
-		r := p.Parse(text)
-		if has := r.Outcome.HasScore(); has != (want == want) || has && *r.Score != want {
-			t.Errorf("%q: %s %v (%s), want %v", text, r.Outcome, show(r.Score), r.Detail, want)
-		}
-	}
-}
-
 // Minor punctuation errors have a lower penalty in GEMBA-MQM V2.
 func TestWeightExceptions(t *testing.T) {
 	spec := answer.Spec{Kind: answer.Errors, Form: answer.MQM, Except: []analysis.Exception{{Severity: analysis.Minor, Aspect: "punctuation", Weight: 0.1}}}

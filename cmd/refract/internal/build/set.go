@@ -5,8 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -71,7 +69,6 @@ func (s *Set) serve(metric *judge.Resolved) {
 
 // Folder is where a set is written, such as a files.Folder.
 type Folder interface {
-	Path() string // where its files are
 	Write(name string, write func(io.Writer) error) error
 }
 
@@ -172,9 +169,6 @@ func (s *Set) Write(to Folder) (*Summary, error) {
 	}
 	card, err := publish.FillCard(cardTemplate, map[string]any{"Set": s, "Summary": sum, "FrontMatter": front, "Counted": counted.String()})
 	if err != nil {
-		return nil, err
-	}
-	if err := os.Mkdir(filepath.Join(to.Path(), "recipe"), 0o755); err != nil {
 		return nil, err
 	}
 	files := map[string]func(io.Writer) error{

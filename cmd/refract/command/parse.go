@@ -20,7 +20,7 @@ import (
 
 // parseRun is one run of refract parse.
 type parseRun struct {
-	output
+	out    output
 	policy judge.Policy
 }
 
@@ -42,7 +42,7 @@ and may have "hypothesis", "source", "reference", "id", "system" and "segment".`
 			return p.run(cmd.Context(), e, args[0], args[1])
 		},
 	}
-	p.registerLines(cmd)
+	p.out.registerLines(cmd)
 	policies := []string{"exclude", "zero", "fail"}
 	taskFlags.of(cmd)("unparseable", valueOf(&p.policy, "exclude", judge.ParsePolicy), unparseableUsage(policies), shown, offers(policies...))
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -67,7 +67,7 @@ func (p *parseRun) run(ctx context.Context, e *env, metric, file string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := e.create(p.path)
+	out, err := e.create(p.out.path)
 	if err != nil {
 		return err
 	}

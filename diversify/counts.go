@@ -80,8 +80,8 @@ func (n *Counts) Add(s *refract.Segment) *refract.Segment {
 			if v.Review != "" && v.Verdict == check.Accepted {
 				judge.Accept(v.Text.Value)
 			}
-			if given {
-				n.other(v.Verdict)
+			if given && !slices.Contains(n.Others, v.Verdict) {
+				n.Others = append(n.Others, v.Verdict)
 			}
 			n.count(n.ByVerdict, v.Verdict)
 		default:
@@ -184,13 +184,6 @@ func setAside(judge *check.Segment, s *refract.Segment) {
 		if v.Verdict == selection.NotSelected && v.Text.Valid {
 			judge.Accept(v.Text.Value)
 		}
-	}
-}
-
-// other notes a verdict that does not come from checks.
-func (n *Counts) other(verdict string) {
-	if !slices.Contains(n.Others, verdict) {
-		n.Others = append(n.Others, verdict)
 	}
 }
 

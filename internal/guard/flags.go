@@ -35,19 +35,11 @@ const (
 // Russian, Chinese and Japanese, also in full-width letters and with invisible
 // characters between letters.
 func Flags(text string) []string {
-	plain := normalize(text)
-	found := map[string]bool{}
-	if hasControl(text) {
-		found[FlagControl] = true
-	}
-	if closesQuote(text) {
-		found[FlagClosingQuote] = true
-	}
+	plain, found := normalize(text), map[string]bool{FlagControl: hasControl(text), FlagClosingQuote: closesQuote(text)}
 	for _, p := range patterns() {
-		if !found[p.flag] && p.matches(plain) {
-			found[p.flag] = true
-		}
+		found[p.flag] = found[p.flag] || p.matches(plain)
 	}
+	maps.DeleteFunc(found, func(_ string, is bool) bool { return !is })
 	return slices.Sorted(maps.Keys(found))
 }
 

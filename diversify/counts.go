@@ -12,8 +12,7 @@ import (
 	"github.com/refract-eval/refract/diversify/selection"
 )
 
-// Counts checks the existing answers of segments again and counts the verdicts. The counts
-// can be stored as JSON and merged.
+// Counts checks the existing answers of segments again and counts the verdicts.
 type Counts struct {
 	Segments   int
 	References int // not missing
@@ -32,7 +31,7 @@ type Counts struct {
 	Worded    int                  // accepted answers in a language with word lists for alarms
 	Diversity *selection.Diversity // of accepted answers
 
-	checker *check.Checker // nil in counts read from JSON
+	checker *check.Checker
 }
 
 // Count counts how often a verdict was given, or how often a cleaning step changed a text.

@@ -105,7 +105,7 @@ func unequal(a string, na int, b string, nb int) error {
 func (d *parallel) read(ctx context.Context, each func(*refract.Segment) error) error {
 	p := &pass{d: d}
 	defer p.close()
-	p.coverage.files = map[string]string{}
+	p.coverage.files, p.coverage.sourceless = map[string]string{}, d.o.Sourceless
 	for _, s := range d.systems {
 		p.coverage.files[s.name] = s.texts.name
 	}

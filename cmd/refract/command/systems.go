@@ -324,8 +324,10 @@ func (ts *testedSystems) noteOrder(t *report.NamedTable) {
 }
 
 // Columns of tables: texts, whole numbers, and numbers with decimals for people.
-func textColumn(name string) report.Column  { return report.Column{Name: name} }
-func countColumn(name string) report.Column { return report.Column{Name: name, Kind: report.KindInt} }
+func textColumn(name string) report.Column { return report.Column{Name: name} }
+func countColumn(name string) report.Column {
+	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindInt}
+}
 func numberColumn(name string, digits int) report.Column {
 	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindFloat, Digits: digits}
 }

@@ -27,7 +27,7 @@ func (w *Writer) Copy(ctx context.Context, in io.Reader, name string) error {
 		}
 		line = src.line(line[:0], &now)
 		sum.Write(line)
-		if w.err = w.write(&now); w.err != nil {
+		if w.err = w.writeRow(&now); w.err != nil {
 			return w.err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"regexp"
 	"sync/atomic"
@@ -83,13 +82,9 @@ func newRegular(path string) (*input, error) {
 	return in, err
 }
 
-// fileError wraps an operating system's error so that it names the path only once.
+// fileError names the path of an operating system's error once.
 func fileError(path string, err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return &Error{Pos: refract.Position{File: path}, Err: err}
+	return &Error{Pos: refract.Position{File: path}, Err: files.Cause(err)}
 }
 
 // open begins a pass over the content, uncompressed. A stream stops with the context's

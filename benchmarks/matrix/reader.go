@@ -107,7 +107,7 @@ func Open(path string) (*Reader, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("matrix: %w", err)
+		return nil, fmt.Errorf("matrix %s: %w", text.Path(path), files.Cause(err))
 	}
 	src, err := open(f, path)
 	if err != nil {

@@ -94,11 +94,8 @@ func (e *env) openAnswers(ctx context.Context, file string) (string, io.ReadClos
 			err = errors.New("it is a folder")
 		}
 	}
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		err = path.Err
-	}
 	if err != nil {
-		return "", nil, fmt.Errorf("%s cannot be read: %w", file, err)
+		return "", nil, fmt.Errorf("%s cannot be read: %w", file, files.Cause(err))
 	}
 	return file, files.NewReader(in), nil
 }

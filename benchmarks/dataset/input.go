@@ -17,14 +17,15 @@ import (
 // input, a pipe), which allows only one pass.
 type input struct {
 	name    string
-	json    bool      // JSON Lines, see lineReader
+	json    bool      // JSON Lines: whoever reads the lines checks them, and blank ones may end the file
 	objects bool      // the lines are objects, which may also stand in an array; true of json too
 	field   string    // of JSON Lines: the field with the text; "" for plain text
 	stdin   io.Reader // read instead of a file, if set
-	stream  bool
-	role    role // what its lines are
+	stream  bool      // its next line may be long in coming
+	role    role      // what its lines are
 	used    atomic.Bool
-	// of a part of a plain file: where it begins and ends, whether more follows, and the lines before
+	// of a part of a plain file: where it begins and ends, whether lines follow that are not blank,
+	// and the lines before
 	from, to int64
 	more     bool
 	after    *refract.Lines

@@ -293,7 +293,7 @@ func newSeparated(t *tableSpec, file io.Reader) (*separated, error) {
 		b.Discard(min(len(first)+1, len(begin)))
 	}
 	s.in = &bounded{b, maxLine}
-	s.lines = newLineReader(t.path, b, func(Warning) {})
+	s.lines = newLineReader(&input{name: t.path}, b, func(Warning) {})
 	s.csv = csv.NewReader(s.in)
 	s.csv.Comma, s.csv.FieldsPerRecord = s.comma, -1
 	return s, nil

@@ -35,7 +35,10 @@ type input struct {
 func (in *input) between(from, to, size int64) *input {
 	part := &input{name: in.name, json: in.json, role: in.role, from: from, to: to, more: to < size}
 	if from > 0 {
-		part.after = refract.NewLines(func() int { return linesBefore(in.name, from) })
+		part.after = refract.NewLines(func() int {
+			n, _ := in.between(0, from, size).countLines() // without a number the error is still the same
+			return n
+		})
 	}
 	return part
 }

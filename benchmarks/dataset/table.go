@@ -89,11 +89,12 @@ func (t *tableSpec) open(o Options) (*set, error) {
 	})}, nil
 }
 
-// known returns all columns of the table, as far as its first rows show them, and checks
+// known returns the columns of the table, as far as its first rows show them, and checks
 // that it has those of the spec.
 func (t *tableSpec) known() (known []string, err error) {
+	names := map[string]bool{}
 	err = t.each(func(Warning) {}, asRow, func(r *tableRow) error {
-		if known = r.known; r.lacking > 0 {
+		if known = r.columns(names); r.lacking > 0 {
 			return nil // in JSON Lines another row may have the column
 		}
 		return errStopped

@@ -63,16 +63,15 @@ const (
 // batchCall makes a call to the server that has the files and batches, and reads the answer into v.
 // good then tells whether it is an answer of the Batch API. Fields with wrong types are ignored, so
 // that odd counts and times, which nothing needs, lose no batch.
-func (c *Client) batchCall(ctx context.Context, out *call, v any, good func() bool) error {
+func (c *Client) batchCall(ctx context.Context, out *Call, v any, good func() bool) error {
 	out.first = true
-	out.read = func(s *server, _ *http.Response, body []byte) *Error {
+	out.read = func(s *server, body []byte) *Error {
 		if _ = json.Unmarshal(body, v); good() {
 			return nil
 		}
 		return s.fail(ErrBadAnswer, http.StatusOK, noRetry, "gave an answer that is not one of the Batch API", s.sent(body), "check that the server has a Batch API")
 	}
-	_, err := c.transport.do(ctx, out)
-	return err
+	return c.transport.do(ctx, out)
 }
 
 // UploadBatchFile uploads JSON lines and returns the file's id once the server can make a batch of
@@ -90,9 +89,10 @@ func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte)
 	if err = errors.Join(err, form.WriteField("purpose", string(openai.PurposeBatch)), form.Close()); err != nil {
 		return "", fmt.Errorf("write the form of a batch's file: %w", err)
 	}
-	upload := newCall(http.MethodPost, "/files", body.Bytes())
-	upload.header.Set("Content-Type", form.FormDataContentType())
-	upload.timeout = transferTime + time.Duration(len(lines)/transferPerSec)*time.Second
+	upload := &Call{
+		Method: http.MethodPost, Path: "/files", Header: http.Header{"Content-Type": {form.FormDataContentType()}}, Content: body.Bytes(),
+		timeout: transferTime + time.Duration(len(lines)/transferPerSec)*time.Second,
+	}
 	var file openai.File
 	uploaded := func() bool { return file.ID != "" }
 	err = c.batchCall(ctx, upload, &file, uploaded)
@@ -100,7 +100,7 @@ func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte)
 		if err := sleep(ctx, time.Now().Add(min(30*time.Second, meanBackoff<<min(look, 10))), nil); err != nil {
 			return "", err
 		}
-		if err := c.batchCall(ctx, newCall(http.MethodGet, "/files/"+url.PathEscape(file.ID), nil), &file, uploaded); err != nil {
+		if err := c.batchCall(ctx, &Call{Method: http.MethodGet, Path: "/files/" + url.PathEscape(file.ID)}, &file, uploaded); err != nil {
 			break // if anything is wrong, creating the batch reports it
 		}
 	}
@@ -124,17 +124,15 @@ func (c *Client) CreateBatch(ctx context.Context, file string, metadata map[stri
 	if err != nil {
 		return openai.Batch{}, fmt.Errorf("create a batch: %w", err)
 	}
-	create := newCall(http.MethodPost, "/batches", body)
-	create.once = true
-	return c.batch(ctx, create, "create a batch")
+	return c.batch(ctx, &Call{Method: http.MethodPost, Path: "/batches", Content: body, once: true}, "create a batch")
 }
 
 // GetBatch returns the state of a batch.
 func (c *Client) GetBatch(ctx context.Context, id string) (openai.Batch, error) {
-	return c.batch(ctx, newCall(http.MethodGet, "/batches/"+url.PathEscape(id), nil), fmt.Sprintf("ask for batch %q", id))
+	return c.batch(ctx, &Call{Method: http.MethodGet, Path: "/batches/" + url.PathEscape(id)}, fmt.Sprintf("ask for batch %q", id))
 }
 
-func (c *Client) batch(ctx context.Context, out *call, to string) (b openai.Batch, err error) {
+func (c *Client) batch(ctx context.Context, out *Call, to string) (b openai.Batch, err error) {
 	if err := c.batchCall(ctx, out, &b, func() bool { return b.ID != "" && b.Status != "" }); err != nil {
 		return openai.Batch{}, fmt.Errorf("%s: %w", to, err)
 	}
@@ -150,7 +148,7 @@ func (c *Client) ListBatches(ctx context.Context) iter.Seq2[openai.Batch, error]
 				query.Set("after", after)
 			}
 			var page openai.ListBatchResponse
-			if err := c.batchCall(ctx, newCall(http.MethodGet, "/batches?"+query.Encode(), nil), &page, func() bool { return page.Data != nil }); err != nil {
+			if err := c.batchCall(ctx, &Call{Method: http.MethodGet, Path: "/batches?" + query.Encode()}, &page, func() bool { return page.Data != nil }); err != nil {
 				yield(openai.Batch{}, fmt.Errorf("list the batches: %w", err))
 				return
 			}
@@ -174,9 +172,8 @@ const batchPage = 100
 // FileContent downloads a file of any size. Every attempt calls read with the content from its
 // beginning.
 func (c *Client) FileContent(ctx context.Context, id string, read func(io.Reader) error) error {
-	out := newCall(http.MethodGet, "/files/"+url.PathEscape(id)+"/content", nil)
-	out.first, out.stream, out.timeout = true, read, downloadTime
-	if _, err := c.transport.do(ctx, out); err != nil {
+	out := &Call{Method: http.MethodGet, Path: "/files/" + url.PathEscape(id) + "/content", first: true, stream: read, timeout: downloadTime}
+	if err := c.transport.do(ctx, out); err != nil {
 		return fmt.Errorf("download file %q: %w", id, err)
 	}
 	return nil

@@ -5,10 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Protocol is what a Client needs to know about a protocol other than OpenAI's. Its requests
@@ -18,17 +19,30 @@ type Protocol struct {
 	Key    string // name of the environment variable with the key, for hints
 }
 
-// Call is a request of a Protocol.
+// Call is a request, and what the transport needs to know about it.
 type Call struct {
-	Method, Path string // Path is relative to the base URL
+	Method, Path string // Path, perhaps with a query, is relative to the base URL
 	Model        string // for messages
 	Header       http.Header
-	Content      []byte // nil for none
+	Content      []byte // JSON, unless Header says otherwise; nil for none
 	Most         int64  // maximum bytes of a good answer; 0 for the usual bound
 	// Read gets a good answer: the server, the response and its body. Its error says what the
 	// server did wrong, such as "gave 3 scores for 4 pairs". A *Refusal stands for a status,
 	// and a *json.SyntaxError for an answer that is not JSON.
 	Read func(server string, resp *http.Response, body []byte) error
+
+	logprobs bool          // it asks for log-probabilities of its prompt
+	timeout  time.Duration // for one attempt; 0 means the client's
+	// first sends the request to the first server, outside the limits, because files and
+	// batches belong to one server.
+	first bool
+	// once forbids repeating a request that the server may have carried out: only refused
+	// connections and answers that rule this out are retried.
+	once bool
+	// read does the same as Read for calls of this package.
+	read func(s *server, body []byte) *Error
+	// stream reads a good answer of any size instead. Each attempt calls it again.
+	stream func(io.Reader) error
 }
 
 // Refusal is a status that a server gives inside an answer.
@@ -46,8 +60,7 @@ var ErrTooLarge = errors.New("request too large")
 
 // Call sends a call to one of the servers. It returns the same errors as Complete.
 func (c *Client) Call(ctx context.Context, call Call) error {
-	_, err := c.transport.do(ctx, call.call())
-	return err
+	return c.transport.do(ctx, &call)
 }
 
 // Each sends a call once to each server, outside all limits. Like Ready, it returns an error for
@@ -74,41 +87,42 @@ func (c *Client) each(ask func(i int, s *server) *Error) []error {
 
 // once sends a call outside all limits.
 func (s *server) once(ctx context.Context, call Call) *Error {
-	out := call.call()
-	out.timeout = readyTimeout
-	_, e := s.send(ctx, out)
-	return e
+	call.timeout = readyTimeout
+	return s.send(ctx, &call)
 }
 
-// call returns the Call for the transport.
-func (c Call) call() *call {
-	out := newCall(c.Method, c.Path, c.Content)
-	maps.Copy(out.header, c.Header)
-	out.model, out.most = c.Model, min(maxAnswerBytes, cmp.Or(c.Most, maxAnswerBytes))
-	out.read = func(s *server, resp *http.Response, body []byte) *Error {
-		err := c.Read(s.shown, resp, body)
-		var e *Error
-		var syntax *json.SyntaxError
-		var refusal *Refusal
-		switch {
-		case err == nil:
-			return nil
-		case errors.As(err, &e):
-			return e
-		case errors.As(err, &syntax):
-			return s.notJSON(http.StatusOK, body)
-		case errors.As(err, &refusal):
-			status := refusal.Status
-			if noMemory(refusal.Message) {
-				status = http.StatusRequestEntityTooLarge
-			}
-			return s.classify(c.Model, status, &apiError{message: refusal.Message}, nil)
-		}
-		e = s.fail(ErrBadAnswer, http.StatusOK, noRetry, s.clean(err.Error(), maxMessage), "", "")
-		e.elsewhere = true
-		return e
+// most returns the maximum bytes of a good answer.
+func (c *Call) most() int64 { return min(maxAnswerBytes, cmp.Or(c.Most, maxAnswerBytes)) }
+
+// parse reads a good answer, and returns what is wrong with it.
+func (c *Call) parse(s *server, resp *http.Response, body []byte) *Error {
+	switch {
+	case c.stream != nil: // it has read the answer
+		return nil
+	case c.read != nil:
+		return c.read(s, body)
 	}
-	return out
+	err := c.Read(s.shown, resp, body)
+	var e *Error
+	var syntax *json.SyntaxError
+	var refusal *Refusal
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		return e
+	case errors.As(err, &syntax):
+		return s.notJSON(http.StatusOK, body)
+	case errors.As(err, &refusal):
+		status := refusal.Status
+		if noMemory(refusal.Message) {
+			status = http.StatusRequestEntityTooLarge
+		}
+		return s.classify(c.Model, status, &apiError{message: refusal.Message}, nil)
+	}
+	e = s.fail(ErrBadAnswer, http.StatusOK, noRetry, s.clean(err.Error(), maxMessage), "", "")
+	e.elsewhere = true
+	return e
 }
 
 // noMemory reports whether an error says that the memory is used up.

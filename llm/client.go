@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"sync"
 )
 
@@ -82,11 +81,11 @@ func (c *Client) complete(ctx context.Context, req *Request, renamed bool) (resp
 	if err != nil {
 		return resp, err
 	}
-	out.read = func(s *server, _ *http.Response, body []byte) (e *Error) {
+	out.read = func(s *server, body []byte) (e *Error) {
 		resp, e = c.readAnswer(s, req, body)
 		return e
 	}
-	if _, err = c.transport.do(ctx, out); err != nil {
+	if err = c.transport.do(ctx, out); err != nil {
 		return Response{}, err
 	}
 	return resp, nil
@@ -100,7 +99,7 @@ func (c *Client) Body(req Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return made.content, nil
+	return made.Content, nil
 }
 
 // readAnswer returns the answer in the body of a 200, or what is wrong with it.

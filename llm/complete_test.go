@@ -58,6 +58,7 @@ func TestAnswers(t *testing.T) {
 		{name: "cut", fault: llmtest.Finish("length", "cut he"), want: llm.Response{Text: "cut he", HasText: true, FinishReason: "length", CompletionTokens: 2}},
 		{name: "empty", fault: llmtest.Finish("stop", ""), want: llm.Response{HasText: true, FinishReason: "stop"}},
 		{name: "filtered", fault: llmtest.Finish("content_filter", ""), want: llm.Response{FinishReason: "content_filter"}},
+		{name: "blocked prompt", fault: llmtest.PromptBlocked(), want: llm.Response{FinishReason: "content_filter"}},
 		{name: "null", fault: llmtest.Apart(nil, "stop", nil), want: llm.Response{HasText: true, FinishReason: "stop"}},
 		{name: "refusal", fault: llmtest.Apart(nil, "stop", map[string]any{"refusal": "No."}), only: llm.Chat, want: llm.Response{FinishReason: "content_filter"}},
 		{name: "no finish reason", fault: llmtest.Body(200, "application/json", `{"model":"m","choices":[{"text":"t","message":{"content":"t"},"finish_reason":null}],"error":null}`), want: llm.Response{Text: "t", HasText: true}},
@@ -96,7 +97,8 @@ func TestAnswers(t *testing.T) {
 				got, err := local(t, h, func(cfg *llm.Config) { cfg.Endpoint = endpoint }).Complete(t.Context(), req)
 				require.NoError(t, err)
 				want := tc.want
-				want.Model = "m"
+				want.Model = got.Model
+				assert.Equal(t, tc.name == "blocked prompt", got.Model != "m", got.Model)
 				if got.PromptTokens != 0 && got.PromptTokens != 3 {
 					t.Errorf("%d prompt tokens", got.PromptTokens)
 				}
@@ -128,15 +130,6 @@ func TestAnswersThatEndBefore(t *testing.T) {
 	_, err := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries = -1 }).Complete(t.Context(), request("p"))
 	if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "without choices") || !strings.Contains(err.Error(), "--max-tokens") {
 		t.Errorf("error %v", err)
-	}
-}
-
-func TestBlockedPromptIsNoError(t *testing.T) {
-	h := &llmtest.Handler{}
-	h.Fail(llmtest.PromptBlocked())
-	got, err := local(t, h, nil).Complete(t.Context(), request("p"))
-	if want := (llm.Response{FinishReason: "content_filter"}); err != nil || got != want {
-		t.Errorf("got %+v, %v", got, err)
 	}
 }
 

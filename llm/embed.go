@@ -64,14 +64,12 @@ func (c *Client) embed(ctx context.Context, req *EmbedRequest, unpacked bool) (E
 	if err != nil {
 		return EmbedResponse{}, c.transport.notCalled(err)
 	}
-	out := newCall(http.MethodPost, "/embeddings", content)
-	out.model = req.Model
 	var vectors EmbedResponse
-	out.read = func(s *server, _ *http.Response, body []byte) (e *Error) {
+	read := func(s *server, body []byte) (e *Error) {
 		vectors, e = s.readVectors(req, body)
 		return e
 	}
-	if _, err = c.transport.do(ctx, out); err != nil {
+	if err = c.transport.do(ctx, &Call{Method: http.MethodPost, Path: "/embeddings", Model: req.Model, Content: content, read: read}); err != nil {
 		if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrContextLength {
 			e.Hint = "shorten the text, or ask a model that takes longer ones" // no answer takes room here
 		}

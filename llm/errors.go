@@ -347,7 +347,7 @@ func (s *server) said(message string, body []byte) string {
 }
 
 // explain adds to a failure what is known about the request.
-func (e *Error) explain(s *server, c *call, body []byte) {
+func (e *Error) explain(s *server, c *Call, body []byte) {
 	if c.logprobs {
 		e.refusesLogprobs()
 	}

@@ -198,28 +198,6 @@ func TestNoPromptLogprobs(t *testing.T) {
 	}
 }
 
-func TestPromptLogprobsThatAreNotAskedFor(t *testing.T) {
-	for _, tc := range []struct {
-		endpoint llm.Endpoint
-		change   func(*llm.Request)
-		says     string
-	}{
-		{llm.Chat, func(*llm.Request) {}, `only be asked for at the endpoint "completions"; the client is set to "chat"`},
-		{llm.Completions, func(r *llm.Request) { r.Prompt, r.Messages = "", []llm.Message{{Role: "user", Content: "p"}} }, "takes a prompt, not messages"},
-		{llm.Completions, func(r *llm.Request) { r.MaxTokens = 8 }, "max_tokens is 8; it must be 1"},
-		{llm.Completions, func(r *llm.Request) { r.Extra = map[string]any{"logprobs": 5} }, `the extra field "logprobs"`},
-		{llm.Completions, func(r *llm.Request) { r.PromptLogprobs, r.Extra = false, map[string]any{"echo": true} }, `the extra field "echo"`},
-	} {
-		h := &llmtest.Handler{}
-		r := scored("p")
-		tc.change(&r)
-		_, err := local(t, h, func(cfg *llm.Config) { cfg.Endpoint = tc.endpoint }).Complete(t.Context(), r)
-		if !isKind(err, llm.ErrInvalidRequest) || !strings.Contains(err.Error(), tc.says) || h.Calls() != 0 {
-			t.Errorf("%v, %d calls", err, h.Calls())
-		}
-	}
-}
-
 func TestParseTokens(t *testing.T) {
 	for text, says := range map[string]string{
 		"":                                       "EOF",

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"sync/atomic"
 	"time"
 
@@ -44,11 +45,6 @@ const (
 	smallAnswer    = 64 << 10
 )
 
-// mostBytes returns the bound for an answer with this number of tokens.
-func mostBytes(tokens int) int64 {
-	return min(maxAnswerBytes, minAnswerBytes+bytesPerToken*int64(tokens))
-}
-
 func newServer(t target, cfg *Config, room *semaphore.Weighted) *server {
 	explain := forms[cfg.Endpoint].explain
 	if cfg.Protocol != nil {
@@ -58,35 +54,42 @@ func newServer(t target, cfg *Config, room *semaphore.Weighted) *server {
 }
 
 // request returns the request of a call, addressed to the server.
-func (s *server) request(ctx context.Context, c *call) *http.Request {
-	out := &http.Request{
-		Method: c.method, URL: s.at(c.below), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: maps.Clone(c.header), Body: http.NoBody,
+func (s *server) request(ctx context.Context, c *Call) (*http.Request, error) {
+	below, err := url.Parse(c.Path)
+	if err != nil {
+		return nil, err
 	}
+	out, err := http.NewRequestWithContext(ctx, c.Method, s.url.String(), bytes.NewReader(c.Content))
+	if err != nil {
+		return nil, err
+	}
+	out.URL = s.at(below)
 	out.Header.Set("Accept", "application/json")
+	if c.Content != nil {
+		out.Header.Set("Content-Type", "application/json")
+	}
+	maps.Copy(out.Header, c.Header)
 	out.Header.Set("User-Agent", s.cfg.UserAgent)
 	if s.authorization != "" {
 		out.Header.Set(s.keyHeader, s.authorization)
 	}
-	if c.content != nil {
-		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(c.content)), nil }
-		out.Body, _ = out.GetBody()
-		out.ContentLength = int64(len(c.content))
-	}
-	return out.WithContext(ctx)
+	return out, nil
 }
 
 var errTooLarge = errors.New("answer too large")
 
-// send makes one attempt. A good answer has been parsed by the call, and the response contains the
-// raw body.
-func (s *server) send(caller context.Context, c *call) (*http.Response, *Error) {
+// send makes one attempt, and has the call read a good answer.
+func (s *server) send(caller context.Context, c *Call) *Error {
 	timeout := cmp.Or(c.timeout, s.cfg.Timeout)
 	ctx, cancel := context.WithTimeout(caller, timeout)
 	defer cancel()
+	out, err := s.request(ctx, c)
+	if err != nil { // impossible: callers escape what they add to a path
+		return s.fail(ErrInvalidRequest, 0, noRetry, "was not called", s.clean(err.Error(), maxMessage), "")
+	}
 	// RoundTrip does not follow redirects, which would send the prompt, and maybe the key,
 	// elsewhere.
-	resp, err := s.cfg.Transport.RoundTrip(s.request(ctx, c))
+	resp, err := s.cfg.Transport.RoundTrip(out)
 	var body []byte
 	if err == nil {
 		var free func()
@@ -102,7 +105,7 @@ func (s *server) send(caller context.Context, c *call) (*http.Response, *Error) 
 		e = s.fail(ErrUnavailable, resp.StatusCode, noRetry, "gave an answer that cannot be kept", s.clean(err.Error(), maxMessage), "")
 		e.matches = func(target error) bool { return errors.Is(reader.error, target) }
 	case errors.Is(err, errTooLarge):
-		e = s.fail(ErrBadAnswer, resp.StatusCode, noRetry, fmt.Sprintf("gave an answer of more than %d bytes", c.most), "", "")
+		e = s.fail(ErrBadAnswer, resp.StatusCode, noRetry, fmt.Sprintf("gave an answer of more than %d bytes", c.most()), "", "")
 		if s.cfg.Protocol == nil {
 			e.Hint = hintBaseURL
 		}
@@ -113,26 +116,20 @@ func (s *server) send(caller context.Context, c *call) (*http.Response, *Error) 
 	case err != nil:
 		e = s.unreachable("cannot be reached", err)
 	case resp.StatusCode == http.StatusOK || c.first && resp.StatusCode < 300:
-		if c.read != nil {
-			e = c.read(s, resp, body)
-		}
+		e = c.parse(s, resp, body)
 	default:
-		e = s.refused(c.model, resp, body)
+		e = s.refused(c.Model, resp, body)
 	}
 	if e == nil {
-		resp.Body = io.NopCloser(bytes.NewReader(body))
-		return resp, nil
+		return nil
 	}
 	e.asked = toldWait(e, resp, body, time.Now())
 	e.explain(s, c, body)
-	return nil, e
+	return e
 }
 
-// streamReader reads a body as a stream; if it is nil, the body is kept in memory.
-type streamReader func(io.Reader) error
-
 // receive reads the body of an answer. free gives back the room of a large one.
-func (s *server) receive(ctx context.Context, c *call, resp *http.Response) (body []byte, free func(), err error) {
+func (s *server) receive(ctx context.Context, c *Call, resp *http.Response) (body []byte, free func(), err error) {
 	free = func() {}
 	if c.stream != nil && resp.StatusCode < 300 {
 		from := &trackedReader{Reader: resp.Body}
@@ -151,12 +148,13 @@ func (s *server) receive(ctx context.Context, c *call, resp *http.Response) (bod
 	}
 	// Acquire all room at once, because calls that hold some and wait for more could wait for
 	// each other. The factor is 2 because a buffer grows to twice its content.
-	if err := s.room.Acquire(ctx, 2*c.most); err != nil {
+	most := c.most()
+	if err := s.room.Acquire(ctx, 2*most); err != nil {
 		return nil, free, err
 	}
-	free = func() { s.room.Release(2 * c.most) }
-	n, err = buf.ReadFrom(io.LimitReader(resp.Body, c.most-n+1))
-	if err == nil && smallAnswer+n > c.most {
+	free = func() { s.room.Release(2 * most) }
+	n, err = buf.ReadFrom(io.LimitReader(resp.Body, most-n+1))
+	if err == nil && smallAnswer+n > most {
 		err = errTooLarge
 	}
 	return buf.Bytes(), free, err
@@ -184,7 +182,7 @@ type readerError struct{ error }
 const maxCoolDown = 30 * time.Second
 
 // learn records the outcome of an attempt; nil means a good answer.
-func (s *server) learn(c *call, e *Error, company bool, maxWait time.Duration) {
+func (s *server) learn(c *Call, e *Error, company bool, maxWait time.Duration) {
 	if e == nil || e.retries == noRetry && !e.elsewhere { // the server works, even if it refused the request
 		s.faults = 0
 	}

@@ -54,7 +54,7 @@ func FuzzServerWait(f *testing.F) {
 		now := time.Now()
 		asked := toldWait(&Error{retries: allRetries}, resp, nil, now)
 		srv := &server{}
-		srv.learn(&call{}, &Error{asked: asked, retries: allRetries}, false, time.Hour)
+		srv.learn(&Call{}, &Error{asked: asked, retries: allRetries}, false, time.Hour)
 		if wait := srv.until.Sub(now); asked < 0 || asked > 0 && (wait < min(asked, longestPause) || wait > max(asked, time.Hour)+time.Second) {
 			t.Errorf("asked to wait %v, waits %v", asked, wait)
 		}

@@ -3,8 +3,6 @@ package llm
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,42 +30,6 @@ type transport struct {
 	changed chan struct{} // closed and replaced when a call ends while others wait
 }
 
-// call is a request, and what the transport needs to know about it.
-type call struct {
-	method  string
-	below   *url.URL // path and query, relative to the base URL
-	header  http.Header
-	content []byte // the body, nil for none
-
-	model    string        // for messages
-	logprobs bool          // the request asks for log-probabilities of its prompt
-	most     int64         // maximum bytes of the answer
-	timeout  time.Duration // for one attempt; 0 means the client's
-	// first sends the request to the first server, outside the limits, because files and
-	// batches belong to one server.
-	first bool
-	// once forbids repeating a request that the server may have carried out: only refused
-	// connections and answers that rule this out are retried.
-	once bool
-	// read parses a good answer and returns what is wrong with it; nil if the caller reads it.
-	read func(s *server, resp *http.Response, body []byte) *Error
-	// stream reads a good answer of any size. Each attempt calls it again.
-	stream streamReader
-}
-
-// newCall returns a call with a body of JSON, nil for none.
-func newCall(method, path string, body []byte) *call {
-	below, err := url.Parse(path)
-	if err != nil { // impossible: callers escape what they add
-		below = &url.URL{Path: path}
-	}
-	c := &call{method: method, below: below, header: http.Header{}, content: body, most: maxAnswerBytes}
-	if body != nil {
-		c.header.Set("Content-Type", "application/json")
-	}
-	return c
-}
-
 // The mean wait before retry n (from 0) is meanBackoff·2ⁿ, at most maxMeanBackoff. A wait is
 // uniformly distributed between 0 and twice its mean.
 const (
@@ -89,11 +51,11 @@ func newTransport(targets []target, cfg *Config) *transport {
 
 // do makes attempts while another one may cure the failure and the context allows calls to begin. It
 // returns the error of the last attempt.
-func (t *transport) do(ctx context.Context, c *call) (*http.Response, error) {
+func (t *transport) do(ctx context.Context, c *Call) error {
 	begin, done := beginning(ctx)
 	defer done()
 	if err := begin.Err(); err != nil {
-		return nil, fmt.Errorf("call to server %s not begun: %w", t.shown, err)
+		return fmt.Errorf("call to server %s not begun: %w", t.shown, err)
 	}
 	longest := min(maxMeanBackoff, t.cfg.MaxRetryWait/2)
 	waits := &backoff.ExponentialBackOff{
@@ -103,25 +65,25 @@ func (t *transport) do(ctx context.Context, c *call) (*http.Response, error) {
 	retry := &retryCount{waits: waits, longest: longest, maxWait: t.cfg.MaxRetryWait, most: t.cfg.MaxRetries, answered: -1}
 	failed := int64(0)
 	defer func() { t.retrying.Add(-failed) }()
-	attempt := func() (*http.Response, error) {
+	attempt := func() (none struct{}, err error) {
 		for {
 			s, err := t.acquire(begin, c)
 			t.retrying.Add(-failed)
 			failed = 0
 			if err != nil {
-				return nil, backoff.Permanent(err)
+				return none, backoff.Permanent(err)
 			}
 			attempts++
 			asked = s.shown
 			end := inFlight(ctx)
-			resp, e := s.send(ctx, c)
+			e := s.send(ctx, c)
 			end()
 			another, hopeless := t.release(s, c, e, ctx.Err() != nil)
 			switch {
 			case e == nil:
-				return resp, nil
+				return none, nil
 			case ctx.Err() != nil:
-				return nil, backoff.Permanent(ctx.Err())
+				return none, backoff.Permanent(ctx.Err())
 			}
 			e.Attempts, failed = attempts, 1
 			t.retrying.Add(failed)
@@ -130,20 +92,20 @@ func (t *transport) do(ctx context.Context, c *call) (*http.Response, error) {
 				continue // immediately on another server, without counting a retry
 			}
 			if retry.exhausted(ctx, s, e) || !repeatable {
-				return nil, backoff.Permanent(e)
+				return none, backoff.Permanent(e)
 			}
 			if hopeless != nil {
 				hopeless.Attempts = attempts
-				return nil, backoff.Permanent(hopeless)
+				return none, backoff.Permanent(hopeless)
 			}
-			return nil, e
+			return none, e
 		}
 	}
-	resp, err := backoff.Retry(begin, attempt, backoff.WithBackOff(waits), backoff.WithMaxElapsedTime(0))
+	_, err := backoff.Retry(begin, attempt, backoff.WithBackOff(waits), backoff.WithMaxElapsedTime(0))
 	if err != nil && begin.Err() != nil {
-		return nil, fmt.Errorf("call to server %s ended after %s: %w", asked, english.Count(attempts, "attempt"), begin.Err())
+		return fmt.Errorf("call to server %s ended after %s: %w", asked, english.Count(attempts, "attempt"), begin.Err())
 	}
-	return resp, err
+	return err
 }
 
 // retryCount counts the failed attempts of a call that are retries.
@@ -190,7 +152,7 @@ func (r *retryCount) exhausted(ctx context.Context, s *server, e *Error) bool {
 }
 
 // acquire waits until an attempt may be sent to a server, and returns the server.
-func (t *transport) acquire(ctx context.Context, c *call) (*server, error) {
+func (t *transport) acquire(ctx context.Context, c *Call) (*server, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for {
@@ -215,7 +177,7 @@ func (t *transport) acquire(ctx context.Context, c *call) (*server, error) {
 
 // choose returns the server for an attempt. If there is none, wake is the time when there may be
 // one; the zero time means when a call ends.
-func (t *transport) choose(c *call) (best *server, wake time.Time) {
+func (t *transport) choose(c *Call) (best *server, wake time.Time) {
 	servers, now := t.serversFor(c), time.Now()
 	for i := range servers {
 		s := servers[(t.next+i)%len(servers)]
@@ -235,7 +197,7 @@ func (t *transport) choose(c *call) (best *server, wake time.Time) {
 }
 
 // serversFor returns the servers that a call may be sent to.
-func (t *transport) serversFor(c *call) []*server {
+func (t *transport) serversFor(c *Call) []*server {
 	if c.first {
 		return t.servers[:1]
 	}
@@ -243,7 +205,7 @@ func (t *transport) serversFor(c *call) []*server {
 }
 
 // hopeless returns an error if all servers ask for longer waits than are allowed.
-func (t *transport) hopeless(c *call) *Error {
+func (t *transport) hopeless(c *Call) *Error {
 	servers := t.serversFor(c)
 	for _, s := range servers {
 		if !s.pausedLonger(t.cfg.MaxRetryWait) {
@@ -259,7 +221,7 @@ func (t *transport) hopeless(c *call) *Error {
 // release ends an attempt, records its outcome for the server, and wakes waiting calls. It returns
 // whether another server is not paused, even if it is busy, and an error if no further attempt makes
 // sense.
-func (t *transport) release(s *server, c *call, e *Error, cancelled bool) (another bool, hopeless *Error) {
+func (t *transport) release(s *server, c *Call, e *Error, cancelled bool) (another bool, hopeless *Error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !cancelled {

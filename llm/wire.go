@@ -87,7 +87,7 @@ func (o openAI) write(r *Request, renamed bool) (path string, header http.Header
 func (openAI) explain(*Error, []byte) {}
 
 // compose returns the call that makes a request.
-func (c *Client) compose(r *Request, renamed bool) (*call, error) {
+func (c *Client) compose(r *Request, renamed bool) (*Call, error) {
 	if err := r.Check(c.cfg.Endpoint); err != nil {
 		return nil, c.transport.notCalled(err)
 	}
@@ -95,11 +95,9 @@ func (c *Client) compose(r *Request, renamed bool) (*call, error) {
 	if err != nil {
 		return nil, c.transport.notCalled(fmt.Errorf("the extra fields cannot be written as JSON: %w", err))
 	}
-	out := newCall(http.MethodPost, path, body)
-	maps.Copy(out.header, header)
-	out.model, out.logprobs, out.most = r.Model, r.PromptLogprobs, mostBytes(r.MaxTokens)
-	if r.PromptLogprobs {
-		out.most = maxAnswerBytes
+	out := &Call{Method: http.MethodPost, Path: path, Model: r.Model, Header: header, Content: body, logprobs: r.PromptLogprobs}
+	if !r.PromptLogprobs {
+		out.Most = minAnswerBytes + bytesPerToken*int64(r.MaxTokens)
 	}
 	return out, nil
 }

@@ -44,9 +44,7 @@ func TestAlign(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			got, reached := align(tc.text, tc.tokens)
 			assert.Empty(t, cmp.Diff(tc.want, got))
-			if reached > len(tc.text) {
-				t.Errorf("reached %d", reached)
-			}
+			assert.LessOrEqual(t, reached, len(tc.text))
 		})
 	}
 }
@@ -67,9 +65,7 @@ func TestAlignIsBounded(t *testing.T) {
 			}()
 			select {
 			case got := <-done:
-				if got != nil {
-					t.Errorf("%s: aligned", name)
-				}
+				assert.Nil(t, got, "%s: aligned", name)
 			case <-time.After(time.Minute):
 				t.Fatalf("%s: no end", name)
 			}

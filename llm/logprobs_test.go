@@ -162,9 +162,7 @@ func TestNoPromptLogprobs(t *testing.T) {
 			if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), "needs a server whose completions endpoint answers echo") {
 				t.Errorf("%+v, %v", r, err)
 			}
-			if h.Calls() != 1 {
-				t.Errorf("%d calls", h.Calls())
-			}
+			assert.Equal(t, 1, h.Calls())
 			t.Logf("%v", err)
 		})
 	}
@@ -216,9 +214,7 @@ func FuzzPromptLogprobs(f *testing.F) {
 			return
 		}
 		tokens, err := llm.ParseTokens(r.Text)
-		if err != nil {
-			t.Fatalf("%s: %v", r.Text, err)
-		}
+		require.NoError(t, err, "%s: %v", r.Text, err)
 		if len(tokens) == 0 || tokens[len(tokens)-1].End != len(prompt) {
 			t.Fatalf("%s does not cover %q", r.Text, prompt)
 		}

@@ -12,29 +12,54 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// askedBlock is a block with what is known of its scores.
+// askedBlock is a block with what is known of its scores: of its cells, row-major, and, if
+// native scores are needed, of one more column after them.
 type askedBlock struct {
 	block  metrics.Block
 	scores metrics.Scores
 	known  []bool
-	native metrics.Scores
-	have   []bool // whether a hypothesis has its native score; nil if none is needed
-	lacks  bool   // some scores are missing because the metric failed
+	lacks  bool // some scores are missing because the metric failed
 
 	stored *storedBlock // nil without a store
 }
 
 func (s *scorer) newAsked(b metrics.Block) askedBlock {
 	n := len(b.Hypotheses) * b.Columns()
-	x := askedBlock{block: b, scores: newScores(n), known: make([]bool, n), native: newScores(len(b.Hypotheses))}
 	if s.native {
-		x.have = make([]bool, len(b.Hypotheses))
+		n += len(b.Hypotheses)
 	}
-	return x
+	return askedBlock{block: b, scores: metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}, known: make([]bool, n)}
 }
 
-func newScores(n int) metrics.Scores {
-	return metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}
+// at returns the position of a cell. The column after the last one has native scores.
+func (a *askedBlock) at(hypothesis, column int) int {
+	if n := a.block.Columns(); column < n {
+		return hypothesis*n + column
+	}
+	return len(a.block.Hypotheses)*column + hypothesis
+}
+
+// part returns the cells, or the native scores.
+func (a *askedBlock) part(native bool) metrics.Scores {
+	from, to := 0, a.at(0, a.block.Columns())
+	if native {
+		from, to = to, len(a.known)
+	}
+	out := metrics.Scores{Values: a.scores.Values[from:to], Status: a.scores.Status[from:to]}
+	if a.scores.Reports != nil {
+		out.Reports = a.scores.Reports[from:to]
+	}
+	return out
+}
+
+// leaveOut marks the cells from a column on that are not known: no setting needs them.
+func (a *askedBlock) leaveOut(first int) {
+	columns := a.block.Columns()
+	for at := range a.at(0, columns) {
+		if !a.known[at] && at%columns >= first {
+			a.scores.Status[at] = metrics.Unneeded
+		}
+	}
 }
 
 // ask scores blocks: it reads stored scores, gets the others from the metric and stores
@@ -49,14 +74,22 @@ func (s *scorer) ask(ctx context.Context, blocks []metrics.Block) ([]askedBlock,
 			return nil, fmt.Errorf("the store of scores: %w", err)
 		}
 	}
-	partly, err := s.askCells(ctx, all)
+	first := 1
+	switch {
+	case s.all:
+		first = math.MaxInt
+	case s.native && !s.first:
+		first = 0
+	}
+	for i := range all {
+		all[i].leaveOut(first)
+	}
+	partly, err := ask(ctx, missing(all, first, false), s.metric.Score)
+	if n, ok := s.metric.(metrics.NativeScorer); ok && s.native && err == nil {
+		partly, err = ask(ctx, missing(all, first, true), n.ScoreNative)
+	}
 	if err != nil && !partly {
 		return nil, err
-	}
-	if n, ok := s.metric.(metrics.NativeScorer); ok && s.native && !partly {
-		if err := askNative(ctx, n, all); err != nil {
-			return nil, err
-		}
 	}
 	if s.cache != nil {
 		if no := s.cache.write(context.WithoutCancel(ctx), all); no != nil { // what was scored is kept, even if the run has ended
@@ -74,26 +107,33 @@ type request struct {
 	hyps, cols []int
 }
 
-// missing returns requests for the scores that a block lacks in its first columns.
-func (a *askedBlock) missing(block, first int) []request {
-	var out []request
-	columns := a.block.Columns()
-	for h := range a.block.Hypotheses {
-		var cols []int
-		for c := range min(columns, first) {
-			if !a.known[h*columns+c] {
-				cols = append(cols, c)
+// missing returns requests for the scores that blocks lack: those of their first columns, or
+// the native ones.
+func missing(all []askedBlock, first int, native bool) (out []request) {
+	for i := range all {
+		a, begin := &all[i], len(out)
+		columns := a.block.Columns()
+		from, to := 0, min(first, columns)
+		if native {
+			from, to = columns, columns+1
+		}
+		for h := range a.block.Hypotheses {
+			var cols []int
+			for c := from; c < to; c++ {
+				if !a.known[a.at(h, c)] {
+					cols = append(cols, c)
+				}
 			}
+			if len(cols) == 0 {
+				continue
+			}
+			k := slices.IndexFunc(out[begin:], func(r request) bool { return slices.Equal(r.cols, cols) }) + begin
+			if k < begin {
+				k = len(out)
+				out = append(out, request{of: a, block: i, cols: cols})
+			}
+			out[k].hyps = append(out[k].hyps, h)
 		}
-		if len(cols) == 0 {
-			continue
-		}
-		i := slices.IndexFunc(out, func(r request) bool { return slices.Equal(r.cols, cols) })
-		if i < 0 {
-			i = len(out)
-			out = append(out, request{of: a, block: block, cols: cols})
-		}
-		out[i].hyps = append(out[i].hyps, h)
 	}
 	return out
 }
@@ -104,40 +144,26 @@ func (r *request) texts() metrics.Block {
 		b.Hypotheses = append(b.Hypotheses, r.of.block.Hypotheses[h])
 	}
 	for _, c := range r.cols {
-		if len(r.of.block.References) > 0 {
+		if c == r.of.block.Columns() {
+			b.References = r.of.block.References
+		} else if len(r.of.block.References) > 0 {
 			b.References = append(b.References, r.of.block.References[c])
 		}
 	}
 	return b
 }
 
-// askCells gets the missing scores from the metric. partly reports that an error concerns
-// only some of the blocks.
-func (s *scorer) askCells(ctx context.Context, all []askedBlock) (partly bool, err error) {
-	var todo []request
-	var blocks []metrics.Block
-	first := 1
-	switch {
-	case s.all:
-		first = math.MaxInt
-	case s.native && !s.first:
-		first = 0
-	}
-	for i := range all {
-		x := &all[i]
-		for at := range x.known {
-			if !x.known[at] && at%x.block.Columns() >= first {
-				x.scores.Status[at] = metrics.Unneeded
-			}
-		}
-		for _, r := range x.missing(i, first) {
-			todo, blocks = append(todo, r), append(blocks, r.texts())
-		}
-	}
-	if len(blocks) == 0 {
+// ask gets scores from the metric. partly reports that an error concerns only some of the
+// blocks.
+func ask(ctx context.Context, todo []request, score func(context.Context, []metrics.Block) ([]metrics.Scores, error)) (partly bool, err error) {
+	if len(todo) == 0 {
 		return false, nil
 	}
-	scores, err := s.metric.Score(ctx, blocks)
+	blocks := make([]metrics.Block, len(todo))
+	for i := range todo {
+		blocks[i] = todo[i].texts()
+	}
+	scores, err := score(ctx, blocks)
 	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
 		r := todo[at.Block]
 		return false, &metrics.CellError{Block: r.block, Hypothesis: r.hyps[at.Hypothesis], Column: r.cols[min(at.Column, len(r.cols)-1)], Err: at.Err}
@@ -170,7 +196,7 @@ func (r *request) fill(s metrics.Scores) error {
 	a := r.of
 	for i, h := range r.hyps {
 		for j, c := range r.cols {
-			from, at := i*len(r.cols)+j, h*a.block.Columns()+c
+			from, at := i*len(r.cols)+j, a.at(h, c)
 			cell := keptCell{value: s.Values[from]}
 			if s.Status != nil {
 				cell.status = s.Status[from]
@@ -178,18 +204,17 @@ func (r *request) fill(s metrics.Scores) error {
 			a.scores.Values[at], a.scores.Status[at] = cell.value, cell.status
 			if s.Reports != nil && s.Reports[from] != nil {
 				setReport(&a.scores, at, s.Reports[from])
-			}
-			if a.stored == nil {
-				continue
-			}
-			if s.Reports != nil && s.Reports[from] != nil {
-				var err error
-				if cell.report, err = json.Marshal(s.Reports[from]); err != nil {
-					return err
+				if a.stored != nil {
+					var err error
+					if cell.report, err = json.Marshal(s.Reports[from]); err != nil {
+						return err
+					}
 				}
 			}
-			cell.of = a.stored.refs[c]
-			a.stored.keep(h, cell)
+			if a.stored != nil {
+				cell.of = a.stored.refs[c]
+				a.stored.keep(h, cell)
+			}
 		}
 	}
 	return nil
@@ -200,45 +225,4 @@ func setReport(s *metrics.Scores, at int, r *analysis.Report) {
 		s.Reports = make([]*analysis.Report, len(s.Values))
 	}
 	s.Reports[at] = r
-}
-
-// askNative gets the native scores of the blocks that lack some.
-func askNative(ctx context.Context, m metrics.NativeScorer, all []askedBlock) error {
-	var todo []*askedBlock
-	var blocks []metrics.Block
-	for i := range all {
-		if x := &all[i]; slices.Contains(x.have, false) {
-			todo, blocks = append(todo, x), append(blocks, x.block)
-		}
-	}
-	if len(todo) == 0 {
-		return nil
-	}
-	scores, err := m.ScoreNative(ctx, blocks)
-	if err == nil && len(scores) != len(blocks) {
-		err = fmt.Errorf("%d lists of native scores for %d blocks", len(scores), len(blocks))
-	}
-	for i := 0; err == nil && i < len(todo); i++ {
-		err = todo[i].fillNative(scores[i])
-	}
-	return err
-}
-
-// fillNative puts native scores into their block.
-func (a *askedBlock) fillNative(s metrics.Scores) error {
-	if n := len(a.have); len(s.Values) != n || s.Status != nil && len(s.Status) != n {
-		return fmt.Errorf("%d native scores for %d hypotheses", len(s.Values), n)
-	}
-	for h, v := range s.Values {
-		cell := keptCell{value: v}
-		if s.Status != nil {
-			cell.status = s.Status[h]
-		}
-		a.native.Values[h], a.native.Status[h] = v, cell.status
-		if a.stored != nil {
-			cell.of = a.stored.list
-			a.stored.keep(h, cell)
-		}
-	}
-	return nil
 }

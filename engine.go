@@ -125,15 +125,12 @@ func NewEngine(settings []Setting, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// DamagedScores is the warning about damaged stored scores.
-const DamagedScores = "a stored score is damaged, or of another version: such scores are computed again"
-
 // damage returns a function that warns of damaged scores at its first call only.
 func (o *Options) damage() func() {
 	warn := o.Warn
 	return sync.OnceFunc(func() {
 		if warn != nil {
-			warn(DamagedScores)
+			warn("a stored score is damaged, or of another version: such scores are computed again")
 		}
 	})
 }

@@ -73,23 +73,32 @@ func (e *Incomplete) Unwrap() []error { return e.Errs }
 // segment has one. Run stops early if ctx ends, if the dataset or yield returns an
 // error, or if every metric has failed and Options.ContinueWithoutMetrics is not set.
 func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores) error) error {
+	r := &run{Engine: e}
+	score := r.concurrently
 	if e.inline {
-		return e.runInline(ctx, ds, yield)
+		score = r.oneByOne
 	}
+	if err := score(ctx, ds, yield); err != nil {
+		return err
+	}
+	return r.end()
+}
+
+// concurrently reads, scores with each metric and yields in goroutines.
+func (r *run) concurrently(ctx context.Context, ds Dataset, yield func(*SegmentScores) error) error {
 	g, inner := errgroup.WithContext(ctx)
-	r := &run{Engine: e, lost: make([]unanswered, len(e.scorers))}
-	var most int
-	r.workers, most = e.workers()
+	lost := make([]unanswered, len(r.scorers)) // by metric
+	workers, most := r.workers()
 	order := make(chan *segmentWork, most) // in the dataset's order
-	g.Go(func() error { return r.read(inner, ds, order) })
-	for _, w := range r.workers {
+	g.Go(func() error { return r.read(inner, ds, workers, order) })
+	for _, w := range workers {
 		g.Go(func() error {
 			err := w.run(inner)
 			g.Go(w.end)
 			if err == nil || inner.Err() != nil {
 				return err
 			}
-			return r.fail(w, err)
+			return r.fail(w.scorer, err)
 		})
 	}
 	g.Go(func() error {
@@ -98,8 +107,8 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 			if err := inner.Err(); err != nil {
 				return err
 			}
-			for k := range r.lost {
-				r.lost[k].add(&e.scorers[k], w.scores)
+			for k := range lost {
+				lost[k].add(&r.scorers[k], w.scores)
 			}
 			if err := yield(w.scores); err != nil {
 				return err
@@ -108,53 +117,53 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 		return nil
 	})
 	err := g.Wait()
-	for k := range r.lost {
-		if l := &r.lost[k]; l.cells > 0 {
-			e.warn("%s has no score of %s, as its requests failed: %s", e.scorers[k].info.Name, english.Count(l.cells, "cell"), l)
+	for k := range lost {
+		if l := &lost[k]; l.cells > 0 {
+			r.warn("%s has no score of %s, as its requests failed: %s", r.scorers[k].info.Name, english.Count(l.cells, "cell"), l)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return r.end()
+	return err
 }
 
 // run is one run of an engine.
 type run struct {
 	*Engine
-	workers []*worker // one per metric
 
-	segments, unsourced int // read so far
+	segments, unsourced int      // read so far
+	shown               []string // texts of the first segments, for a metrics.Remarker
 	remarks             []string
-	lost                []unanswered // by metric
 
 	mu     sync.Mutex
 	failed Incomplete
 }
 
+// prepare takes the next segment of a dataset.
+func (r *run) prepare(s *Segment, err error) (*segmentWork, error) {
+	if err != nil {
+		return nil, err
+	}
+	if r.segments++; !s.Source.Valid {
+		r.unsourced++
+	}
+	if r.segments <= remarkSegments && r.options.Warn != nil {
+		r.shown = s.appendTexts(r.shown)
+	}
+	return r.newWork(s)
+}
+
 // read gives every segment of a dataset to all workers, and to order.
-func (r *run) read(ctx context.Context, ds Dataset, order chan<- *segmentWork) error {
+func (r *run) read(ctx context.Context, ds Dataset, workers []*worker, order chan<- *segmentWork) error {
 	defer close(order)
-	for _, w := range r.workers {
+	for _, w := range workers {
 		defer close(w.in)
 	}
-	var shown []string // texts of the first segments, for a metrics.Remarker
 	for s, err := range ds.Segments(ctx) {
+		work, err := r.prepare(s, err)
 		if err != nil {
 			return err
 		}
-		work, err := r.newWork(s)
-		if err != nil {
-			return err
-		}
-		if r.segments++; !s.Source.Valid {
-			r.unsourced++
-		}
-		if r.segments <= remarkSegments && r.options.Warn != nil {
-			shown = s.appendTexts(shown)
-		}
-		work.open.Add(len(r.workers))
-		for _, w := range r.workers {
+		work.open.Add(len(workers))
+		for _, w := range workers {
 			w.in <- work // never blocks: it has room for all segments that the run holds
 		}
 		select {
@@ -163,20 +172,20 @@ func (r *run) read(ctx context.Context, ds Dataset, order chan<- *segmentWork) e
 			return ctx.Err()
 		}
 	}
-	r.remarks = metrics.Remarks(r.Metrics(), shown) // while the metrics score the last segments
-	return ctx.Err()                                // a dataset may end without an error when the context ends
+	r.remarks = metrics.Remarks(r.Metrics(), r.shown) // while the metrics score the last segments
+	return ctx.Err()                                  // a dataset may end without an error when the context ends
 }
 
 // fail records that a metric failed, and returns an error if no metric is left.
-func (r *run) fail(w *worker, err error) error {
+func (r *run) fail(s *scorer, err error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.failed.add(w.scorer, err)
+	r.failed.add(s, err)
 	return r.allFailed()
 }
 
 func (r *run) allFailed() error {
-	if len(r.failed.Errs) == len(r.workers) && !r.options.ContinueWithoutMetrics {
+	if len(r.failed.Errs) == len(r.scorers) && !r.options.ContinueWithoutMetrics {
 		return errors.Join(r.failed.Errs...)
 	}
 	return nil
@@ -187,13 +196,13 @@ func (r *run) end() error {
 	for _, remark := range r.remarks {
 		r.options.Warn(remark)
 	}
-	for _, w := range r.workers {
-		switch {
-		case !w.info.NeedsSource || r.unsourced == 0 || slices.Contains(r.failed.Metrics, w.info.Name):
+	for k := range r.scorers {
+		switch s := &r.scorers[k]; {
+		case !s.info.NeedsSource || r.unsourced == 0 || slices.Contains(r.failed.Metrics, s.info.Name):
 		case r.unsourced == r.segments:
-			r.failed.add(w.scorer, &NoSourceError{w.info.Name})
+			r.failed.add(s, &NoSourceError{s.info.Name})
 		default:
-			r.warn("%d of %s have no source, which %s needs: it has no score of them", r.unsourced, english.Count(r.segments, "segment"), w.info.Name)
+			r.warn("%d of %s have no source, which %s needs: it has no score of them", r.unsourced, english.Count(r.segments, "segment"), s.info.Name)
 		}
 	}
 	if len(r.failed.Errs) == 0 {
@@ -211,51 +220,35 @@ func (e *Engine) warn(format string, args ...any) {
 	}
 }
 
-// runInline is Run in one goroutine.
-func (e *Engine) runInline(ctx context.Context, ds Dataset, yield func(*SegmentScores) error) error {
-	failed := make([]error, len(e.scorers))
-	segments, shown := 0, []string(nil)
+// oneByOne reads, scores and yields without goroutines.
+func (r *run) oneByOne(ctx context.Context, ds Dataset, yield func(*SegmentScores) error) error {
+	ended := make([]bool, len(r.scorers))
 	for s, err := range ds.Segments(ctx) {
+		w, err := r.prepare(s, err)
 		if err != nil {
 			return err
 		}
-		w, err := e.newWork(s)
-		if err != nil {
-			return err
-		}
-		if segments++; segments <= remarkSegments && e.options.Warn != nil {
-			shown = s.appendTexts(shown)
-		}
-		for k := range e.scorers {
-			m := &e.scorers[k]
-			if failed[k] == nil {
-				_, failed[k] = m.score(ctx, []*segmentWork{w})
+		for k := range r.scorers {
+			m := &r.scorers[k]
+			if !ended[k] {
+				if _, err := m.score(ctx, []*segmentWork{w}); err != nil {
+					if err := r.fail(m, err); err != nil {
+						return err
+					}
+					ended[k] = true
+				}
 			}
-			if failed[k] != nil {
+			if ended[k] {
 				m.init(w, metrics.Ended)
-			} else if e.options.Observe != nil {
-				e.options.Observe(m.metric, 1)
+			} else if r.options.Observe != nil {
+				r.options.Observe(m.metric, 1)
 			}
-		}
-		if !slices.Contains(failed, nil) && !e.options.ContinueWithoutMetrics {
-			return errors.Join(failed...)
 		}
 		if err := cmp.Or(ctx.Err(), yield(w.scores)); err != nil {
 			return err
 		}
 	}
-	for _, remark := range metrics.Remarks(e.Metrics(), shown) {
-		e.options.Warn(remark)
-	}
-	ended := &Incomplete{}
-	for k, err := range failed {
-		if err != nil {
-			ended.add(&e.scorers[k], err)
-		}
-	}
-	if len(ended.Errs) > 0 {
-		return ended
-	}
+	r.remarks = metrics.Remarks(r.Metrics(), r.shown)
 	return ctx.Err()
 }
 

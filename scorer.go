@@ -90,38 +90,17 @@ func (e *Engine) newWork(s *Segment) (*segmentWork, error) {
 			w.refs = append(w.refs, i)
 		}
 	}
-	return w, e.check(s, size, len(w.refs))
-}
-
-// check returns an error if a segment with this size in bytes and this number of present
-// references cannot be scored.
-func (e *Engine) check(s *Segment, size, references int) error {
 	if most := e.options.MaxText; most > 0 && size > most {
-		return &TooLongError{s.ID, s.Pos, size, most}
+		return nil, &TooLongError{s.ID, s.Pos, size, most}
 	}
-	if references == 0 && !e.options.AllowNoReferences {
+	if len(w.refs) == 0 && !e.options.AllowNoReferences {
 		for k := range e.scorers {
 			if info := e.scorers[k].info; info.NeedsReferences {
-				return &NoReferencesError{info.Name, s.ID, s.Pos}
+				return nil, &NoReferencesError{info.Name, s.ID, s.Pos}
 			}
 		}
 	}
-	return nil
-}
-
-// Check returns the error with which a run would stop at a segment: a *TooLongError or a
-// *NoReferencesError.
-func (e *Engine) Check(s *Segment) error {
-	size, references := 0, 0
-	for i := range s.Hypotheses {
-		size += len(s.Hypotheses[i].Text.Value)
-	}
-	for _, t := range s.AllReferences(nil) {
-		if size += len(t.Value); t.Valid {
-			references++
-		}
-	}
-	return e.check(s, size, references)
+	return w, nil
 }
 
 // score scores segments with one metric. If it fails, whole lists the segments that were
@@ -315,9 +294,9 @@ func (s *scorer) scoreByCalls(ctx context.Context, batch []*segmentWork) (whole 
 			left = append(left, w)
 			continue
 		}
-		err := s.place(w, x.scores)
+		err := s.place(w, x.part(false))
 		if err == nil && s.native {
-			err = s.placeNative(w, x.native)
+			err = s.placeNative(w, x.part(true))
 		}
 		if err != nil {
 			return nil, err

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sort"
 	"sync"
 
 	"github.com/refract-eval/refract/metrics"
@@ -45,22 +44,21 @@ func newScoreCache(store ScoreStore, damage func(), m metrics.Metric) *scoreCach
 
 // storedBlock is the stored side of a block.
 type storedBlock struct {
-	refs  []textHash   // one per column
-	list  textHash     // hash of all references, for native scores
+	refs  []textHash   // one per column; then that of all references, for native scores
 	keys  [][32]byte   // by hypothesis
 	fresh [][]keptCell // new scores, by hypothesis
 }
 
 func (c *scoreCache) newBlock(buf []byte, b metrics.Block) (*storedBlock, []byte) {
-	s := &storedBlock{refs: make([]textHash, b.Columns()), fresh: make([][]keptCell, len(b.Hypotheses))}
+	s := &storedBlock{refs: make([]textHash, b.Columns()+1), fresh: make([][]keptCell, len(b.Hypotheses))}
 	for i, ref := range b.References {
 		s.refs[i], buf = hashOf(buf, 'r', ref)
 	}
 	var joined []byte
-	for _, h := range s.refs {
+	for _, h := range s.refs[:b.Columns()] {
 		joined = append(joined, h[:]...)
 	}
-	s.list, buf = hashOf(buf, 'l', joined)
+	s.refs[b.Columns()], buf = hashOf(buf, 'l', joined)
 	for _, hyp := range b.Hypotheses {
 		var key [32]byte
 		key, buf = c.key(buf, b.Source, hyp)
@@ -112,29 +110,18 @@ func (c *scoreCache) take(x *askedBlock, h int, value []byte) {
 	if value == nil {
 		return
 	}
-	cells, reports, ok := cellsIn(value)
+	cells, ok := cellsIn(value)
 	if !ok {
 		c.damage()
 		return
 	}
-	raw := reportsOf(cells, reports)
-	read := func(s *metrics.Scores, at int, of textHash) bool {
-		i := find(cells, of)
-		if i < 0 {
-			return false
+	for column, of := range x.stored.refs {
+		at := x.at(h, column)
+		if at >= len(x.known) {
+			break // no native scores are needed
 		}
-		cell := keptCell{of: of}
-		if cell.status, cell.value, _ = cellAt(cells, i); raw != nil {
-			cell.report = raw[i]
-		}
-		return cell.put(s, at)
-	}
-	for i, ref := range x.stored.refs {
-		at := h*len(x.stored.refs) + i
-		x.known[at] = read(&x.scores, at, ref)
-	}
-	if x.have != nil {
-		x.have[h] = read(&x.native, h, x.stored.list)
+		i, found := slices.BinarySearchFunc(cells, of, func(c keptCell, of textHash) int { return bytes.Compare(c.of[:], of[:]) })
+		x.known[at] = found && cells[i].put(&x.scores, at)
 	}
 }
 
@@ -190,28 +177,6 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// cellsIn splits a value into its cells and reports. ok is false for a damaged value and
-// one of another version.
-func cellsIn(value []byte) (cells, reports []byte, ok bool) {
-	if len(value) < valueHead || value[0] != valueVersion || binary.LittleEndian.Uint32(value[1:]) != crc32.Checksum(value[5:], castagnoli) {
-		return nil, nil, false
-	}
-	n := cellSize * int(binary.LittleEndian.Uint16(value[5:]))
-	if rest := value[valueHead:]; len(rest) >= n {
-		return rest[:n], rest[n:], true
-	}
-	return nil, nil, false
-}
-
-// find returns the index of the cell with a hash, or -1.
-func find(cells []byte, h textHash) int {
-	at, ok := sort.Find(len(cells)/cellSize, func(i int) int { return bytes.Compare(h[:], cells[i*cellSize:i*cellSize+16]) })
-	if !ok {
-		return -1
-	}
-	return at
-}
-
 // keptCell is a cell of a value.
 type keptCell struct {
 	of     textHash
@@ -220,43 +185,39 @@ type keptCell struct {
 	report []byte // JSON, or nil
 }
 
-func cellAt(cells []byte, i int) (status metrics.Status, value float64, report bool) {
-	c := cells[i*cellSize+16:]
-	return metrics.Status(c[0] &^ hasReport), math.Float64frombits(binary.LittleEndian.Uint64(c[1:])), c[0]&hasReport != 0
-}
-
-// reportsOf splits the reports of a value's cells; nil if it has none.
-func reportsOf(cells, reports []byte) [][]byte {
-	if len(reports) == 0 {
-		return nil
+// cellsIn reads a value. ok is false for a damaged value and one of another version.
+func cellsIn(value []byte) (cells []keptCell, ok bool) {
+	if len(value) < valueHead || value[0] != valueVersion || binary.LittleEndian.Uint32(value[1:]) != crc32.Checksum(value[5:], castagnoli) {
+		return nil, false
 	}
-	out := make([][]byte, len(cells)/cellSize)
-	for i := range out {
-		if _, _, has := cellAt(cells, i); !has {
+	n := int(binary.LittleEndian.Uint16(value[5:]))
+	value = value[valueHead:]
+	if len(value) < n*cellSize {
+		return nil, false
+	}
+	cells = make([]keptCell, n)
+	reports := value[n*cellSize:]
+	for i := range cells {
+		b := value[i*cellSize:]
+		c := &cells[i]
+		c.of, c.status, c.value = textHash(b), metrics.Status(b[16]&^hasReport), math.Float64frombits(binary.LittleEndian.Uint64(b[17:]))
+		if b[16]&hasReport == 0 {
 			continue
 		}
-		n, size := binary.Uvarint(reports)
-		if size <= 0 || n > uint64(len(reports)-size) {
-			return nil
+		length, size := binary.Uvarint(reports)
+		if size <= 0 || length > uint64(len(reports)-size) {
+			return nil, false
 		}
-		out[i], reports = reports[size:size+int(n)], reports[size+int(n):]
+		reports = reports[size:]
+		c.report, reports = reports[:length], reports[length:]
 	}
-	return out
+	return cells, true
 }
 
 // merged returns a value with cells added, which replace those with the same hash.
 func merged(value []byte, more []keptCell) []byte {
-	if old, reports, ok := cellsIn(value); ok {
-		raw := reportsOf(old, reports)
-		for i := range len(old) / cellSize {
-			c := keptCell{of: textHash(old[i*cellSize:])}
-			c.status, c.value, _ = cellAt(old, i)
-			if raw != nil {
-				c.report = raw[i]
-			}
-			more = append(more, c)
-		}
-	}
+	old, _ := cellsIn(value)
+	more = append(more, old...)
 	slices.SortStableFunc(more, func(a, b keptCell) int { return bytes.Compare(a.of[:], b.of[:]) })
 	more = slices.CompactFunc(more, func(a, b keptCell) bool { return a.of == b.of })
 	more = more[:min(len(more), mostCells)]

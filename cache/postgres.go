@@ -173,6 +173,8 @@ const (
 	// attempt bounds one try of an operation. Otherwise a server whose connection breaks
 	// silently would be waited for without end.
 	attempt = 30 * time.Second
+	// silence is the longest wait of which people learn nothing.
+	silence = 3 * time.Second
 	// crowdPatience multiplies patience while the server has no free connection.
 	crowdPatience = 6
 
@@ -186,7 +188,7 @@ const (
 func (s *postgresServer) try(ctx context.Context, f func(context.Context) error) error {
 	began := time.Now()
 	pause := 20 * time.Millisecond
-	defer time.AfterFunc(s.patience/3, s.tell).Stop()
+	defer time.AfterFunc(min(silence, s.patience/3), s.tell).Stop()
 	for {
 		trial, cancel := context.WithTimeout(ctx, max(attempt, s.patience))
 		err := f(trial)

@@ -44,15 +44,13 @@ func clamp(r float64) float64 {
 // elements in the order of one score, the outer one, so that no resample sorts. The other
 // one, the inner score, has fewer distinct values, like human scores.
 type pairsRow struct {
-	value   func(vectorCounts) float64
-	classes bool // value needs the numbers of distinct scores
+	of *pairsStatistic
 
 	goldInside bool // the gold score is the inner one
 	elements   []pairsElement
 	ends       []int32 // where each run of equal outer scores ends
 	inner      rankTree
 	most       int64 // the largest number in a lane
-	first      int32 // the unit that is numbered 0 here
 	units      []pairsUnit
 	// Groups of elements of several units that are tied in the outer score, and in both.
 	outerTied, bothTied ties
@@ -72,19 +70,19 @@ type pairsUnit struct {
 	runs, outerTied, bothTied int64
 }
 
-// newPairsRow prepares a vector for resamples of this many units, starting with the first
-// one. Numbers in a resample are at most most times the square of the largest unit.
-func newPairsRow(r Row, gold ranking, first int32, units, most int, value func(vectorCounts) float64, classes bool) *pairsRow {
+// newPairsRow prepares a vector for resamples of this many units. Numbers in a resample are at
+// most most times the square of the largest unit.
+func newPairsRow(r Row, gold ranking, units, most int, of *pairsStatistic) *pairsRow {
 	outer, outerDistinct := denseRanks(r.Metric)
 	inner, innerDistinct := gold.ranks, gold.distinct
-	k := &pairsRow{value: value, classes: classes, goldInside: outerDistinct > innerDistinct, first: first, units: make([]pairsUnit, units)}
+	k := &pairsRow{of: of, goldInside: outerDistinct > innerDistinct, units: make([]pairsUnit, units)}
 	if !k.goldInside {
 		outer, inner = inner, outer
 		outerDistinct, innerDistinct = innerDistinct, outerDistinct
 	}
 	order, innerEnds := sortByRank(nil, inner, innerDistinct)
 	k.inner.build(innerEnds)
-	element := func(i int32) pairsElement { return pairsElement{r.unit[i] - first, inner[i]} }
+	element := func(i int32) pairsElement { return pairsElement{r.unit[i], inner[i]} }
 	byInner := order
 	order, k.ends = sortByRank(order, outer, outerDistinct)
 	k.elements = make([]pairsElement, 0, len(order))
@@ -94,7 +92,7 @@ func newPairsRow(r Row, gold ranking, first int32, units, most int, value func(v
 		k.units[e.unit].size++
 	}
 	start := 0
-	if !classes {
+	if !of.classes {
 		k.byUnit = newUnitPairs(k.elements, k.ends, k.units, innerDistinct, most)
 	}
 	if k.byUnit != nil {
@@ -140,18 +138,11 @@ func newPairsRow(r Row, gold ranking, first int32, units, most int, value func(v
 // values computes the value of each resample in a block.
 func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 	var concordant, inner, outer, both, innerDistinct, outerDistinct [mostOfBlock]int64
-	var buffer, one, all, agree, outerSizes, bothSizes lanes
-	exchange := b.exchanges != nil
-	byUnit := k.byUnit != nil && !exchange
-	// below sums, per unit, the elements below its elements in both scores. Exchanged units
-	// have one element each, with weight 0 or 1.
-	sums := len(k.units)
-	if exchange {
-		sums = 0
+	var all lanes
+	for u := range k.units {
+		all.addTimes(&b.units[u], k.units[u].size)
 	}
-	tree, below := s.lanes(len(k.inner.nodes), sums)
-	start, ends := int32(0), k.ends
-	if byUnit {
+	if k.byUnit != nil {
 		for i := range out {
 			concordant[i] = k.byUnit.concordant(b.weights[i], s)
 			if b.held > 0 && k.byUnit.held != nil {
@@ -160,79 +151,31 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 				inner[i] = k.byUnit.squares(b.weights[i])
 			}
 		}
-		ends = nil
-	}
-	for _, end := range ends {
-		run := k.elements[start:end]
-		start = end
-		var w *lanes
-		for _, e := range run {
-			w = b.unit(k.first+e.unit, &buffer)
-			to := &one
-			if exchange {
-				one = lanes{}
-			} else {
-				to = &below[e.unit]
-			}
-			for _, node := range k.inner.paths[e.rank].lower {
-				to.add(&tree[node])
-			}
-			if exchange {
-				agree.addWhere(to, w, b.width)
-			}
-		}
-		for _, e := range run {
-			if len(run) > 1 {
-				w = b.unit(k.first+e.unit, &buffer)
-			}
-			for _, node := range k.inner.paths[e.rank].upper {
-				tree[node].add(w)
-			}
-		}
-	}
-	if !byUnit {
-		b.addProducts(&concordant, below, b.units)
-	}
-	if exchange {
-		for word := range all {
-			all[word] = b.ones * uint64(len(k.units)/2)
-		}
-	}
-	for u := range below {
-		all.addTimes(&b.units[u], k.units[u].size)
-	}
-	sizes := below[:0]
-	if !byUnit {
-		sizes = k.inner.leaves(tree, all, sizes)
+	} else {
+		tree := k.sweep(b, &concordant, s)
+		sizes := k.inner.leaves(tree, all, s.sums[:0])
 		b.addProducts(&inner, sizes, sizes)
+		if k.of.classes {
+			b.addPresent(&innerDistinct, sizes)
+		}
+		s.sums = sizes
 	}
-	if k.classes {
-		b.addPresent(&innerDistinct, sizes)
-	}
-	sizes = k.outerTied.sizes(b, k.first, &outerSizes, sizes[:0])
+	sizes := k.outerTied.sizes(b, s.sums[:0])
 	b.addProducts(&outer, sizes, sizes)
-	if k.classes {
+	if k.of.classes {
 		b.addPresent(&outerDistinct, sizes)
 	}
-	sizes = k.bothTied.sizes(b, k.first, &bothSizes, sizes[:0])
+	sizes = k.bothTied.sizes(b, sizes[:0])
 	b.addProducts(&both, sizes, sizes)
 	s.sums = sizes
 	for i := range out {
 		// Single elements, and those of one unit, are in no group of several units.
-		if exchange {
-			alone := b.number(&all, i) - b.number(&outerSizes, i)
-			concordant[i] = b.number(&agree, i)
-			outer[i] += alone
-			outerDistinct[i] += alone
-			both[i] += b.number(&all, i) - b.number(&bothSizes, i)
-		} else {
-			for u := range k.units {
-				if w := int64(b.weights[i][u]); w > 0 {
-					of := &k.units[u]
-					outer[i] += w * w * of.outerTied
-					both[i] += w * w * of.bothTied
-					outerDistinct[i] += of.runs
-				}
+		for u := range k.units {
+			if w := int64(b.weights[i][u]); w > 0 {
+				of := &k.units[u]
+				outer[i] += w * w * of.outerTied
+				both[i] += w * w * of.bothTied
+				outerDistinct[i] += of.runs
 			}
 		}
 		n := b.number(&all, i)
@@ -245,8 +188,32 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 			c.TiedGold, c.TiedMetric = c.TiedMetric, c.TiedGold
 			c.goldDistinct, c.metricDistinct = c.metricDistinct, c.goldDistinct
 		}
-		out[i] = k.value(c)
+		out[i] = k.of.value(c)
 	}
+}
+
+// sweep passes the elements by rising outer score and counts concordant pairs. It returns the
+// numbers of elements in the nodes of the tree.
+func (k *pairsRow) sweep(b *block, concordant *[mostOfBlock]int64, s *scratch) []lanes {
+	// below sums, per unit, the elements below its elements in both scores.
+	tree, below := s.lanes(len(k.inner.nodes), len(k.units))
+	start := int32(0)
+	for _, end := range k.ends {
+		run := k.elements[start:end]
+		for _, e := range run {
+			for _, node := range k.inner.paths[e.rank].lower {
+				below[e.unit].add(&tree[node])
+			}
+		}
+		for _, e := range run {
+			for _, node := range k.inner.paths[e.rank].upper {
+				tree[node].add(&b.units[e.unit])
+			}
+		}
+		start = end
+	}
+	b.addProducts(concordant, below, b.units)
+	return tree
 }
 
 // ties holds groups of tied elements of several units.
@@ -275,21 +242,19 @@ func (t *ties) add(group []pairsElement) int64 {
 	return int64(len(group)) * int64(len(group))
 }
 
-// sizes appends the size of each group, and sums them.
-func (t *ties) sizes(b *block, first int32, sum *lanes, to []lanes) []lanes {
-	var buffer lanes
+// sizes appends the size of each group.
+func (t *ties) sizes(b *block, to []lanes) []lanes {
 	start := int32(0)
 	for _, end := range t.ends {
 		var size lanes
 		for _, p := range t.parts[start:end] {
-			if w := b.unit(first+p.unit, &buffer); p.size == 1 {
+			if w := &b.units[p.unit]; p.size == 1 {
 				size.add(w)
 			} else {
 				size.addTimes(w, int64(p.size))
 			}
 		}
 		to = append(to, size)
-		sum.add(&size)
 		start = end
 	}
 	return to

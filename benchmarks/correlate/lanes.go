@@ -41,14 +41,6 @@ func (l *lanes) addTimes(m *lanes, n int64) {
 	}
 }
 
-// addWhere adds the numbers in m whose numbers in w are 1 and not 0, in lanes of this
-// width.
-func (l *lanes) addWhere(m, w *lanes, width int) {
-	for i := range l {
-		l[i] += m[i] & (w[i] * (1<<width - 1))
-	}
-}
-
 func (l *lanes) subtract(m *lanes) {
 	for i := range l {
 		l[i] -= m[i]
@@ -59,15 +51,9 @@ func (l *lanes) subtract(m *lanes) {
 type block struct {
 	resamples int
 	width     int       // of a lane, in bits
-	weights   [][]int32 // of each resample, if rows need them
+	weights   [][]int32 // of each resample
 	units     []lanes   // the same weights
 	held      int       // 1 + the number of the first resample, if their draws are held
-	// exchanges replaces the weights if scores are exchanged: units 2·i and 2·i+1 are the
-	// scores of element i by two metrics. The bits of element i say which resamples exchange
-	// them, at the positions of the lanes.
-	exchanges []uint64
-	second    bool   // return the weights of the second metric's scores
-	ones      uint64 // 1 in each lane of a word
 }
 
 // laneWidth is the number of bits of a lane that holds numbers up to most.
@@ -94,45 +80,6 @@ func (b *block) pack(weights [][]int32, width int) {
 			b.units[u][word] |= uint64(w) << shift
 		}
 	}
-}
-
-// packExchanges sets the exchanges of n elements, with one bit each in masks.
-func (b *block) packExchanges(masks [][]uint64, n, width int) {
-	b.resamples, b.width = len(masks), width
-	b.exchanges = zeros(b.exchanges, n)
-	b.ones = 0
-	for at := 0; at+width <= 64; at += width {
-		b.ones |= 1 << at
-	}
-	for r, mask := range masks {
-		at := r%wordsOfBlock + r/wordsOfBlock*width
-		for i := range b.exchanges {
-			b.exchanges[i] |= mask[i>>6] >> (i & 63) & 1 << at
-		}
-	}
-}
-
-// unit returns the weights of a unit; if they are exchanges, it computes them in buffer.
-func (b *block) unit(u int32, buffer *lanes) *lanes {
-	if b.exchanges == nil {
-		return &b.units[u]
-	}
-	x := b.exchanges[u>>1]
-	if (u&1 == 0) != b.second {
-		x = ^x
-	}
-	for word := range buffer {
-		buffer[word] = x >> word & b.ones
-	}
-	return buffer
-}
-
-// elements is the number of elements of a vector in a resample.
-func (b *block) elements(units []int32, resample int) int64 {
-	if b.exchanges != nil {
-		return int64(len(units) / 2)
-	}
-	return size(units, b.weights[resample])
 }
 
 // number returns the number of one resample.

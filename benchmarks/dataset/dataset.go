@@ -27,6 +27,9 @@ type Options struct {
 	// Warn receives each warning once, on the goroutine that opens or iterates; nil ignores
 	// them.
 	Warn func(Warning)
+	// Sourceless reports, when all is read, whether nothing used the sources: then nobody is
+	// warned of them. It may be nil.
+	Sourceless func() bool
 	// Stdin is what "jsonl:-" reads; nil means os.Stdin.
 	Stdin io.Reader
 }

@@ -52,6 +52,17 @@ func (o *Options) input(path string) (*input, error) {
 	return in, nil
 }
 
+// OpenText opens a file for one reading, or standard input for "-", uncompressed, and returns its
+// name for errors. The reading stops when the context ends.
+func (o Options) OpenText(ctx context.Context, path string) (text io.ReadCloser, name string, err error) {
+	in, err := o.input(path)
+	if err != nil {
+		return nil, "", err
+	}
+	text, err = in.open(ctx)
+	return text, in.name, err
+}
+
 // newInput checks that the file exists and is readable.
 func newInput(path string) (*input, error) {
 	info, err := os.Stat(path)

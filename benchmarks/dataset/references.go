@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -175,7 +176,7 @@ func WithHypotheses(ds refract.Dataset, files []NamedFile, o Options) (refract.D
 		b := &sideFile{in: sys.texts, warn: warn, begin: func(context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
 			var c coverage
 			add := func(line []byte, s *refract.Segment, pos refract.Position) error {
-				return c.addOutput(s, refract.Hypothesis{System: sys.name, Text: refract.NewText(string(text.TrimRight(line)))}, pos)
+				return c.addOutput(s, refract.Hypothesis{System: sys.name, Text: refract.NewText(string(bytes.TrimRightFunc(line, text.IsSpace)))}, pos)
 			}
 			return add, func() { c.report(sys.texts.name, "", warn) }, nil
 		}}

@@ -139,7 +139,7 @@ const rowUnit = "row"
 // repeat.
 func checked(name, unit string, o Options, read reading) reading {
 	return func(ctx context.Context, each func(*refract.Segment) error) error {
-		var c coverage
+		c := coverage{sourceless: o.Sourceless}
 		var raters agreement
 		ids := text.NewSeen()
 		err := read(ctx, func(s *refract.Segment) error {

@@ -134,27 +134,37 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregat
 // counts, and finally of all.
 func (r *run) points(ctx context.Context, d *data, s *series, a aggregate.Aggregator, orders []*ordered, counts []int, resamples int) ([]*curvePoint, error) {
 	most := orders[0].most()
-	ks := append(slices.Clone(counts), most)
-	if a.Native() {
-		var asked []*setting
-		for _, o := range orders {
-			for _, k := range ks {
-				asked = append(asked, &setting{series: s, aggregator: a, set: o.take(k)})
+	ks, asked := append(slices.Clone(counts), most), make([][]*setting, len(orders))
+	ends := map[int]*setting{} // which all orders share: without any of the others, and with all
+	for i, o := range orders {
+		for _, k := range ks {
+			t := ends[k]
+			if t == nil {
+				t = &setting{series: s, aggregator: a, order: o, first: k}
+			}
+			if asked[i] = append(asked[i], t); k == 0 || k == most {
+				ends[k] = t
 			}
 		}
-		if err := r.nativesOf(ctx, d, s, asked); err != nil {
+	}
+	if err := r.nativesOf(ctx, d, s, slices.Concat(asked...)); err != nil {
+		return nil, err
+	}
+	for _, t := range ends {
+		if _, err := r.values(d, t); err != nil {
 			return nil, err
 		}
 	}
 	points := make([][]*curvePoint, len(orders)) // by order
 	err := parallel(ctx, len(orders), func(ctx context.Context, i int) error {
 		tables := make([]*table, len(ks))
-		for k := range ks {
+		for k, t := range asked[i] {
 			var err error
-			if tables[k], err = r.values(d, &setting{series: s, aggregator: a, set: orders[i].take(ks[k])}); err != nil {
+			if tables[k], err = r.values(d, t); err != nil {
 				return err
 			}
 		}
+		asked[i] = nil // the tables of an order are large
 		for k, t := range tables {
 			// The first references, and all references, are also settings with the same numbers.
 			n := resamples

@@ -2,7 +2,7 @@ package experiment
 
 import (
 	"context"
-	"fmt"
+	"encoding/binary"
 	"slices"
 	"sync"
 
@@ -13,7 +13,13 @@ import (
 )
 
 // nativeKey identifies a native score by the references of a segment.
-func nativeKey(segment int, columns []int) string { return fmt.Sprint(segment, columns) }
+func nativeKey(segment int, columns []int) string {
+	b := binary.AppendUvarint(make([]byte, 0, len(columns)+binary.MaxVarintLen64), uint64(segment))
+	for _, c := range columns {
+		b = binary.AppendUvarint(b, uint64(c))
+	}
+	return string(b)
+}
 
 // scoreNatives computes native scores against chosen references, which do not follow from
 // scores against single ones. A metric that fails here ends without stopping the others.
@@ -39,67 +45,106 @@ type nativeScores struct {
 	status  []metrics.Status
 }
 
-// nativesOf scores each list of a segment's references once, however many settings use it.
+// nativeBlock is how many segments' native scores are in memory at once.
+const nativeBlock = 128
+
+// nativesOf makes the tables of settings with native scores against chosen references, and scores
+// each list of a segment's references once, however many of them use it. Scores of a metric that
+// makes calls are kept for other settings, too.
 func (r *run) nativesOf(ctx context.Context, d *data, s *series, settings []*setting) error {
+	var tables []*filling
+	for _, t := range settings {
+		if t.series == s && !t.whole && t.aggregator.Native() && s.info.NeedsReferences {
+			f, err := r.filling(d, t)
+			if err != nil {
+				return err
+			}
+			tables = append(tables, f)
+		}
+	}
+	if len(tables) == 0 {
+		return nil
+	}
+	score, kept := r.nativeScorer(d, s)
 	if s.natives == nil {
 		s.natives = map[string]*nativeScores{}
 	}
-	asked, unknown := make([][]*nativeScores, len(d.segments)), false
-	for _, t := range settings {
-		if t.series != s || t.whole || !t.aggregator.Native() || !s.info.NeedsReferences {
-			continue
-		}
-		for i, columns := range t.set {
-			key := nativeKey(i, columns)
-			switch {
-			case s.natives[key] != nil:
-			case len(columns) == d.segments[i].NumReferences() && slices.IsSorted(columns) && s.cells[i].Native != nil:
-				s.natives[key] = &nativeScores{columns, s.cells[i].Native, s.cells[i].NativeStatus}
-			default:
-				s.natives[key], unknown = &nativeScores{columns: columns}, true
-				asked[i] = append(asked[i], s.natives[key])
+	for from := 0; from < len(d.segments); from += nativeBlock {
+		to := min(from+nativeBlock, len(d.segments))
+		asked := make([][]*nativeScores, len(d.segments))
+		for i := from; i < to; i++ {
+			for _, t := range tables {
+				columns := t.columns(i)
+				key := nativeKey(i, columns)
+				switch {
+				case s.natives[key] != nil:
+				case len(columns) == d.segments[i].NumReferences() && slices.IsSorted(columns) && s.cells[i].Native != nil:
+					s.natives[key] = &nativeScores{columns, s.cells[i].Native, s.cells[i].NativeStatus}
+				default:
+					s.natives[key] = &nativeScores{columns: columns}
+					asked[i] = append(asked[i], s.natives[key])
+				}
 			}
 		}
+		if err := score(ctx, asked); err != nil {
+			return err
+		}
+		err := parallel(ctx, len(tables), func(_ context.Context, k int) error { return tables[k].add(from, to) })
+		if err != nil {
+			return err
+		}
+		if !kept {
+			clear(s.natives)
+		}
 	}
-	switch {
-	case !unknown:
-		return nil
-	case s.own:
-		return fmt.Errorf("native scores of %s exist only against all references", s.info.Name)
+	for _, t := range tables {
+		if err := t.done(); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// nativeScorer returns what scores lists of references by segment, and whether their scores are
+// worth keeping.
+func (r *run) nativeScorer(d *data, s *series) (score func(context.Context, [][]*nativeScores) error, kept bool) {
 	if p, ok := s.metric.(metrics.Preparer); ok {
 		if _, ok := p.NewWorkspace().(selective); ok {
 			workspaces := sync.Pool{New: func() any { return p.NewWorkspace() }}
-			return parallel(ctx, len(asked), func(_ context.Context, i int) error {
-				if len(asked[i]) > 0 {
-					w := workspaces.Get().(selective)
-					scoreAgainst(w, d.segments[i], asked[i])
-					workspaces.Put(w)
-				}
-				return nil
-			})
+			return func(ctx context.Context, asked [][]*nativeScores) error {
+				return parallel(ctx, len(asked), func(_ context.Context, i int) error {
+					if len(asked[i]) > 0 {
+						w := workspaces.Get().(selective)
+						scoreAgainst(w, d.segments[i], asked[i])
+						workspaces.Put(w)
+					}
+					return nil
+				})
+			}, false
 		}
 	}
-	native, err := aggregate.Parse(matrix.Native)
-	if err != nil {
-		return err
-	}
-	engine, err := r.engine([]refract.Setting{{Metric: s.metric, Aggregator: native}}, true, false)
-	if err != nil {
-		return err
-	}
-	var segments []*refract.Segment
-	for i, of := range asked {
-		for _, n := range of {
-			segments = append(segments, only(d.segments[i], n.columns))
+	return func(ctx context.Context, asked [][]*nativeScores) error {
+		native, err := aggregate.Parse(matrix.Native)
+		if err != nil {
+			return err
 		}
-	}
-	all, n := slices.Concat(asked...), 0
-	return engine.Run(ctx, refract.InMemory(segments), func(of *refract.SegmentScores) error {
-		all[n].values, all[n].status = of.Metrics[0].Native, of.Metrics[0].NativeStatus
-		n++
-		return nil
-	})
+		engine, err := r.engine([]refract.Setting{{Metric: s.metric, Aggregator: native}}, true, false)
+		if err != nil {
+			return err
+		}
+		var segments []*refract.Segment
+		for i, of := range asked {
+			for _, n := range of {
+				segments = append(segments, only(d.segments[i], n.columns))
+			}
+		}
+		all, n := slices.Concat(asked...), 0
+		return engine.Run(ctx, refract.InMemory(segments), func(of *refract.SegmentScores) error {
+			all[n].values, all[n].status = of.Metrics[0].Native, of.Metrics[0].NativeStatus
+			n++
+			return nil
+		})
+	}, true
 }
 
 // selective is a workspace with native scores against some of the loaded references, so that
@@ -148,17 +193,21 @@ func scoreAgainst(w selective, seg *refract.Segment, asked []*nativeScores) {
 }
 
 // cellsOf returns the scores from which the values of a setting are computed, using the
-// memory of part; nil if the setting has no reference for the segment.
-func (s *series) cellsOf(t *setting, i int, seg *refract.Segment, part *refract.MetricScores) *refract.MetricScores {
-	native, n := t.aggregator.Native() && !t.whole, seg.NumReferences()
-	if !s.info.NeedsReferences || n == 0 || !native && len(t.set[i]) == n {
+// memory of part; nil if the setting has no reference for the segment, which has n.
+func (s *series) cellsOf(t *setting, i, n int, part *refract.MetricScores) *refract.MetricScores {
+	native := t.aggregator.Native() && !t.whole
+	if !s.info.NeedsReferences || n == 0 {
 		return &s.cells[i]
 	}
-	if !t.set.subset(part, &s.cells[i], i) {
+	columns := t.columns(i)
+	if !native && len(columns) == n {
+		return &s.cells[i]
+	}
+	if !subset(columns, part, &s.cells[i]) {
 		return nil
 	}
 	if native {
-		of := s.natives[nativeKey(i, t.set[i])]
+		of := s.natives[nativeKey(i, columns)]
 		part.Native, part.NativeStatus = of.values, of.status
 	}
 	return part

@@ -70,13 +70,10 @@ func everything(s *refract.Segment) []int {
 // fixed are always included.
 type ordered struct{ fixed, chosen columnsOf }
 
-// take returns the fixed columns and the first k of the others.
-func (o *ordered) take(k int) columnsOf {
-	out := make(columnsOf, len(o.fixed))
-	for i := range out {
-		out[i] = slices.Concat(o.fixed[i], o.chosen[i][:min(k, len(o.chosen[i]))])
-		slices.Sort(out[i])
-	}
+// take returns the fixed columns of a segment and the first k of the others.
+func (o *ordered) take(i, k int) []int {
+	out := slices.Concat(o.fixed[i], o.chosen[i][:min(k, len(o.chosen[i]))])
+	slices.Sort(out)
 	return out
 }
 
@@ -143,11 +140,9 @@ func only(s *refract.Segment, columns []int) *refract.Segment {
 	return &t
 }
 
-// subset fills in the scores of segment i against the choice, using out's memory. Native
-// scores and statistics use all references and are left out. It returns false if no
-// reference is left.
-func (c columnsOf) subset(out, ms *refract.MetricScores, i int) bool {
-	columns := c[i]
+// subset fills in a segment's scores against some references, using out's memory. Native scores and
+// statistics use all references and are left out. It returns false if no reference is left.
+func subset(columns []int, out, ms *refract.MetricScores) bool {
 	values, status := out.Values[:0], out.Status[:0] // local, because each append would write to the heap
 	for from := 0; from < len(ms.Values); from += ms.Columns {
 		for _, k := range columns {

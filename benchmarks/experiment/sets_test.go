@@ -22,7 +22,7 @@ func TestOrdersKeepBlankVariants(t *testing.T) {
 	for _, m := range []selection.Method{selection.ByOrder, selection.ByRandom, selection.ByFarthest, selection.ByFacility} {
 		o, err := d.orders(t.Context(), m, 1)
 		require.NoError(t, err)
-		assert.Equal(t, "[[0 2]] [[0 1 2]]", fmt.Sprint(o.take(1), o.take(2)), m)
+		assert.Equal(t, "[0 2] [0 1 2]", fmt.Sprint(o.take(0, 1), o.take(0, 2)), m)
 	}
 	c, err := d.shuffled(t.Context(), columnsOf{{1, 2}}, 1)
 	assert.Equal(t, "[[2 1]] <nil>", fmt.Sprint(c, err), "shuffled")

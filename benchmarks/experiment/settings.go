@@ -20,12 +20,22 @@ type setting struct {
 	series     *series
 	aggregator aggregate.Aggregator
 	set        columnsOf
-	whole      bool // whether the set is all references
-	setName    func() string
+	whole      bool     // whether the set is all references
+	order      *ordered // instead of a set: its first columns
+	first      int
+	setName    string // as signatures state it
 	table      *table
 	signature  string
 	single     bool     // the baseline that others are compared with
 	as         *setting // the setting with the same scores that represents it, or nil
+}
+
+// columns returns the columns of a segment that the setting uses.
+func (s *setting) columns(i int) []int {
+	if s.order != nil {
+		return s.order.take(i, s.first)
+	}
+	return s.set[i]
 }
 
 // PlanError says that a plan asks for something impossible.
@@ -50,7 +60,7 @@ func (r *run) settings(d *data) ([]*setting, error) {
 		if err != nil {
 			return nil, err
 		}
-		sets[i] = setting{set: columns, whole: columns.whole(d.segments), setName: d.nameOf(columns)}
+		sets[i] = setting{set: columns, whole: columns.whole(d.segments), setName: d.setName(columns)}
 		if !chosen[base].original() && s.original() {
 			base = i
 		}
@@ -59,6 +69,7 @@ func (r *run) settings(d *data) ([]*setting, error) {
 		}
 	}
 	var out []*setting
+	single := "" // name of the first references
 	for _, of := range d.series {
 		for i, set := range chosen {
 			for k, a := range r.p.Aggregators {
@@ -94,7 +105,10 @@ func (r *run) settings(d *data) ([]*setting, error) {
 				}
 				s := sets[i]
 				if a.Single() {
-					s.setName = d.nameOf(s.set.first())
+					if single == "" {
+						single = d.setName(s.set.first())
+					}
+					s.setName = single
 				}
 				s.series, s.aggregator, s.name = of, a, SettingName{of.info.Name, set.Name, a.Name()}
 				if !of.info.NeedsReferences {
@@ -122,9 +136,8 @@ func (s *series) noNative() error {
 // fill makes the tables of all settings, and finds equal ones: those with the same scores
 // of as many references. One represents them all, if possible the single reference.
 func (r *run) fill(ctx context.Context, d *data, settings []*setting, res *Result) error {
-	err := parallel(ctx, len(settings), func(ctx context.Context, i int) (err error) {
-		s := settings[i]
-		s.table, err = r.values(d, s)
+	err := parallel(ctx, len(settings), func(ctx context.Context, i int) error {
+		_, err := r.values(d, settings[i])
 		return err
 	})
 	if err != nil {
@@ -132,7 +145,7 @@ func (r *run) fill(ctx context.Context, d *data, settings []*setting, res *Resul
 	}
 	for _, s := range settings {
 		t := s.table
-		s.signature = s.series.signature(s.aggregator, t.minRefs, t.maxRefs, s.setName())
+		s.signature = s.series.signature(s.aggregator, t.minRefs, t.maxRefs, s.setName)
 		s.label = s.name.label(t)
 		var k int
 		if n, _ := fmt.Sscanf(s.name.Aggregator, "best:k=%d", &k); n == 1 && k > t.maxRefs {

@@ -102,41 +102,73 @@ func aligned(a, b *table) (x, y *table) {
 	return x, y
 }
 
-// values puts the scores of a setting next to the human scores.
-func (r *run) values(d *data, s *setting) (*table, error) {
-	of := s.series
-	engine, err := refract.NewEngine([]refract.Setting{{Metric: of.metric, Aggregator: s.aggregator}}, refract.Options{Scope: refract.Averaged, Missing: r.p.Missing})
+// filling is the table of a setting, filled segment by segment.
+type filling struct {
+	*setting
+	data    *data
+	scores  correlate.Pairs
+	reducer *refract.Reducer
+	lo, hi  int // references behind a score
+	part    refract.MetricScores
+}
+
+func (r *run) filling(d *data, s *setting) (*filling, error) {
+	engine, err := refract.NewEngine([]refract.Setting{{Metric: s.series.metric, Aggregator: s.aggregator}}, refract.Options{Scope: refract.Averaged, Missing: r.p.Missing})
 	if err != nil {
 		return nil, err
 	}
-	reducer := engine.Reducer()
-	p := *d.gold
-	p.Metric, p.MetricOK = make([]float64, len(p.Gold)), make([]bool, len(p.Gold))
-	lo, hi := math.MaxInt, 0
-	var part refract.MetricScores
-	for i, seg := range d.segments {
-		ms := of.cellsOf(s, i, seg, &part)
+	f := &filling{setting: s, data: d, scores: *d.gold, reducer: engine.Reducer(), lo: math.MaxInt}
+	f.scores.Metric, f.scores.MetricOK = make([]float64, len(d.gold.Gold)), make([]bool, len(d.gold.Gold))
+	return f, nil
+}
+
+// add adds some segments.
+func (f *filling) add(from, to int) error {
+	of := f.series
+	for i := from; i < to; i++ {
+		ms := of.cellsOf(f.setting, i, f.data.counts[i], &f.part)
 		if ms == nil {
 			continue
 		}
-		for h, k := range d.at[i] {
+		for h, k := range f.data.at[i] {
 			if k < 0 {
 				continue
 			}
-			red, err := reducer.ReduceMatrix(ms, 0, h)
+			red, err := f.reducer.ReduceMatrix(ms, 0, h)
 			if err != nil {
-				return nil, fmt.Errorf("%s %s: segment %q, system %q: %w", of.info.Name, s.aggregator.Name(), seg.ID, seg.Hypotheses[h].System, err)
+				return fmt.Errorf("%s %s: segment %q, system %q: %w", of.info.Name, f.aggregator.Name(), f.data.places[i].Segment, f.data.systems[k%f.scores.Systems], err)
 			}
 			if red.Status != metrics.Scored {
 				continue
 			}
-			lo, hi = min(lo, red.References+of.stated), max(hi, red.References+of.stated)
-			p.Metric[k], p.MetricOK[k] = float64(of.info.Direction)*red.Value, true
+			f.lo, f.hi = min(f.lo, red.References+of.stated), max(f.hi, red.References+of.stated)
+			f.scores.Metric[k], f.scores.MetricOK[k] = float64(of.info.Direction)*red.Value, true
 		}
 	}
-	t := d.newTable(&p, min(lo, hi), hi)
-	t.own, err = t.ownSystems(of.systems)
-	return t, err
+	return nil
+}
+
+// done makes the table.
+func (f *filling) done() (err error) {
+	t := f.data.newTable(&f.scores, min(f.lo, f.hi), f.hi)
+	t.own, err = t.ownSystems(f.series.systems)
+	f.table = t
+	return err
+}
+
+// values puts the scores of a setting next to the human scores, unless nativesOf has done so.
+func (r *run) values(d *data, s *setting) (*table, error) {
+	if s.table != nil {
+		return s.table, nil
+	}
+	f, err := r.filling(d, s)
+	if err == nil {
+		err = f.add(0, len(d.counts))
+	}
+	if err == nil {
+		err = f.done()
+	}
+	return s.table, err
 }
 
 // ownSystems replaces the means by a folder's own scores of systems, if every system has

@@ -28,7 +28,7 @@ import (
 
 // buildRun is one run of refract build.
 type buildRun struct {
-	callFlags
+	calls   callFlags
 	dir     string
 	set     build.Set
 	formats output // of tables on standard output
@@ -64,8 +64,8 @@ Answers are stored: the same command continues where a run stopped.`,
 	flag = modelFlags.of(cmd)
 	flag("model", plain(&b.set.Teacher.Name, ""), "`MODEL` to ask (required)", shown, fromConfig)
 	flag("revision", plain(&b.set.Teacher.Revision, ""), "revision of the model's weights, recorded with every answer")
-	b.callFlags.register(cmd, "answer", shown)
-	b.registerDryRun(cmd, "make no call")
+	b.calls.register(cmd, "answer", shown)
+	b.calls.registerDryRun(cmd, "make no call")
 	return cmd
 }
 
@@ -84,7 +84,7 @@ func (b *buildRun) run(ctx context.Context, e *env, path string) error {
 	switch {
 	case b.set.Teacher.Name == "":
 		return usagef("--model is missing: name the model to ask")
-	case b.dir == "" && !b.dryRun:
+	case b.dir == "" && !b.calls.dryRun:
 		return usagef("-o is missing: name the folder to write")
 	}
 	b.set.Validation = b.plan.Validation
@@ -104,7 +104,7 @@ func (b *buildRun) run(ctx context.Context, e *env, path string) error {
 	if err == nil {
 		err = b.finish(e)
 	}
-	if !b.dryRun {
+	if !b.calls.dryRun {
 		b.progress.Finish()
 		b.answers.note(e, "")
 	}
@@ -112,40 +112,40 @@ func (b *buildRun) run(ctx context.Context, e *env, path string) error {
 	if b.written {
 		failed = nil
 	}
-	b.ended(ctx, e, b.spend.Spent(), b.answers.called, failed)
+	b.calls.ended(ctx, e, b.spend.Spent(), b.answers.called, failed)
 	return err
 }
 
 // open makes the folder, and opens the cache and the client.
 func (b *buildRun) open(ctx context.Context, e *env) (opened store, err error) {
-	if b.rates, err = b.readPrices(b.set.Teacher.Name); err != nil {
+	if b.rates, err = b.calls.readPrices(b.set.Teacher.Name); err != nil {
 		return nil, err
 	}
-	if !b.dryRun { // before any call is paid for: a folder that is not empty is refused
+	if !b.calls.dryRun { // before any call is paid for: a folder that is not empty is refused
 		if b.to, err = e.createFolder(b.dir); err != nil {
 			return nil, err
 		}
-		b.progress = b.watch(e.progress("ask", "answers"))
+		b.progress = b.calls.watch(e.progress("ask", "answers"))
 	}
-	b.spend = ask.NewBudget(b.limits(), b.rates)
-	cfg := ask.Config{Concurrency: b.atOnce(e), Tolerate: b.tolerate, Budget: b.spend, LeftOut: e.leftOut}
-	if b.calling() {
-		if cfg.Client, err = b.client(e, llm.Chat, ""); err != nil {
+	b.spend = ask.NewBudget(b.calls.limits(), b.rates)
+	cfg := ask.Config{Concurrency: b.calls.atOnce(e), Tolerate: b.calls.tolerate, Budget: b.spend, LeftOut: e.leftOut}
+	if b.calls.calling() {
+		if cfg.Client, err = b.calls.client(e, llm.Chat, ""); err != nil {
 			return nil, err
 		}
 	}
-	if opened, err = b.openStore(ctx, e, b.dryRun); err != nil {
+	if opened, err = b.calls.openStore(ctx, e, b.calls.dryRun); err != nil {
 		return nil, err
 	}
 	cfg.Store = opened
-	b.set.Asker, b.set.DryRun = ask.New(cfg), b.dryRun
+	b.set.Asker, b.set.DryRun = ask.New(cfg), b.calls.dryRun
 	b.set.Observe = func(r ask.Result) { b.answers.add(b.progress, b.spend, r) }
 	return opened, nil
 }
 
 // finish writes the folder and shows the counts; a dry run shows the forecast.
 func (b *buildRun) finish(e *env) error {
-	if b.dryRun {
+	if b.calls.dryRun {
 		return b.foresee(e)
 	}
 	sum, err := b.set.Write(b.to)
@@ -263,7 +263,7 @@ func (b *buildRun) mix(ctx context.Context, e *env) error {
 		if n := b.plan.Items; n > 0 {
 			row.Real, row.Synthetic = min(row.Real, n), min(row.Synthetic, n)
 		}
-		if err := b.set.Check(row); err != nil {
+		if err := b.set.Resolve(row); err != nil {
 			return fmt.Errorf("mix[%d]: %w", i, err)
 		}
 	}
@@ -292,7 +292,7 @@ func (b *buildRun) mix(ctx context.Context, e *env) error {
 // scored draws outputs of all systems by the thirds of their scores against the first
 // reference; higher is better.
 func (b *buildRun) scored(ctx context.Context, e *env, row *build.MixRow, segments []*refract.Segment) ([]build.Output, error) {
-	run := (&judgeFlags{calls: b.callFlags, maxText: refract.DefaultMaxText >> 20}).run(e)
+	run := (&judgeFlags{calls: b.calls, maxText: refract.DefaultMaxText >> 20}).run(e)
 	run.spend, run.prices = b.spend, b.rates
 	defer run.close()
 	m, err := run.metric(ctx, row.Metric)
@@ -337,9 +337,9 @@ func (b *buildRun) scored(ctx context.Context, e *env, row *build.MixRow, segmen
 func (b *buildRun) refine(ctx context.Context, e *env) error {
 	r := build.Refinement{Samples: b.plan.Samples, Least: b.plan.Least}
 	env := judge.Environment{Asker: b.set.Asker}
-	if b.calling() {
+	if b.calls.calling() {
 		env.Client = func(resolved *judge.Resolved, server string) (ask.Completer, error) {
-			c, err := b.client(e, resolved.Endpoint(), server)
+			c, err := b.calls.client(e, resolved.Endpoint(), server)
 			r.Student.Client = c
 			return c, err
 		}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -20,12 +21,12 @@ import (
 
 // checkRun is one run of refract check.
 type checkRun struct {
-	input
-	checkFlags
-	decisionFlag
-	embeddingFlags
-	result output // where the dataset goes
-	table  output // how the counts are shown
+	data      input
+	check     checkFlags
+	decisions decisionFlag
+	vectors   embeddingFlags
+	result    output // where the dataset goes
+	table     output // how the counts are shown
 }
 
 func (e *env) checkCommand() *cobra.Command {
@@ -53,31 +54,31 @@ raw text and alarms. docs/explanation/checks.md explains each check.`,
 			return k.run(cmd.Context(), e, args)
 		},
 	}
-	k.input.register(cmd)
-	k.checkFlags.register(cmd)
-	k.decisionFlag.register(cmd)
-	k.embeddingFlags.register(cmd, "raise an alarm where their cosine is below 0.7")
+	k.data.register(cmd)
+	k.check.register(cmd)
+	k.decisions.register(cmd)
+	k.vectors.register(cmd, "raise an alarm where their cosine is below 0.7")
 	k.result.registerLines(cmd)
 	k.table.registerFormat(cmd, "how counts are shown: ", "")
 	return cmd
 }
 
 func (r *checkRun) run(ctx context.Context, e *env, args []string) error {
-	c, err := r.checker(e, args, diversify.Prompts())
+	c, err := r.check.checker(e, args, diversify.Prompts())
+	if err == nil && c == nil {
+		err = usagef("--checks none leaves nothing to do; name a check")
+	}
 	if err != nil {
 		return err
 	}
-	if c == nil {
-		return usagef("--checks none leaves nothing to do; name a check")
-	}
-	ds, err := r.dataset(e, args, r.result.path != "")
-	if err == nil {
-		if wrong := r.learn(ctx, e, args, ds, nil); wrong != nil { // no call is made, so a warning is enough
-			e.warn("%v", wrong)
-		}
-		ds, err = r.decided(ds)
-	}
+	ds, err := r.data.dataset(e, args, r.result.path != "")
 	if err != nil {
+		return err
+	}
+	if wrong := r.check.learn(ctx, e, args, ds, nil); wrong != nil { // no call is made, so a warning is enough
+		e.warn("%v", wrong)
+	}
+	if ds, err = r.decisions.decided(ds); err != nil {
 		return err
 	}
 	out, err := e.create(r.result.path)
@@ -88,24 +89,19 @@ func (r *checkRun) run(ctx context.Context, e *env, args []string) error {
 	if r.result.path != "" {
 		encode = dataset.NewEncoder(out).Encode
 	}
-	found, kept := diversify.NewCounts(c), &publish.Tally{}
-	run, model, err := r.open(ctx, e)
+	run, model, err := r.vectors.open(ctx, e)
 	if err != nil {
 		return err
 	}
 	defer run.close()
+	found, kept := diversify.NewCounts(c), &publish.Tally{}
 	if model != nil {
 		found.Measure()
 	}
 	for s, err := range ds.Segments(ctx) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
+		if err = cmp.Or(err, ctx.Err()); err == nil {
 			s = found.Add(s)
 			kept.Add(s)
-		}
-		if err == nil && model != nil {
 			err = alarmFar(ctx, model, s, found)
 		}
 		if err == nil {
@@ -123,17 +119,16 @@ func (r *checkRun) run(ctx context.Context, e *env, args []string) error {
 
 // show reports what the checks found.
 func (r *checkRun) show(e *env, args []string, found *diversify.Counts, kept *publish.Tally) error {
-	if r.read == nil {
-		e.suggestNext(r.result.path, "review", "jsonl:"+r.result.path, "-o", "decisions.jsonl")
-	} else {
-		e.suggestNext(r.result.path, "select", "jsonl:"+r.result.path, "-k", "all", "-o", "selected.jsonl")
-	}
+	reviewed := r.decisions.read != nil
 	if found.Answers == 0 {
 		return e.noVariant("check", args)
 	}
-	if r.read != nil {
-		r.noteDecisions(e)
+	if reviewed {
+		e.suggestNext(r.result.path, "select", "jsonl:"+r.result.path, "-k", "all", "-o", "selected.jsonl")
+		r.decisions.note(e)
 		e.noteMeaning(kept.Findings())
+	} else {
+		e.suggestNext(r.result.path, "review", "jsonl:"+r.result.path, "-o", "decisions.jsonl")
 	}
 	t := checkedTable(found)
 	if r.table.format == report.Table {
@@ -149,8 +144,12 @@ func (r *checkRun) show(e *env, args []string, found *diversify.Counts, kept *pu
 // leastCosine is the cosine of two vectors below which their texts are far apart.
 const leastCosine = 0.7
 
-// alarmFar raises an alarm about variants whose vectors are far from their references'.
-func alarmFar(ctx context.Context, m embeddings.Embedder, s *refract.Segment, found *diversify.Counts) error {
+// alarmFar raises an alarm about variants whose vectors are far from their references'; none
+// without a model.
+func alarmFar(ctx context.Context, m *embeddings.Model, s *refract.Segment, found *diversify.Counts) error {
+	if m == nil {
+		return nil
+	}
 	for i := range s.Variants {
 		v := &s.Variants[i]
 		ref := s.References[v.Reference].Value

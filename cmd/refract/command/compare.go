@@ -196,11 +196,9 @@ const earlyBlock = 100
 
 func (c *compareRun) showsPairs() bool { return c.table == pairsTable || c.table == bothTables }
 
-// randomOrders is how many random orders of references the points of a curve are means of.
-const randomOrders = 20
-
 // askCurves turns a plan into one of only curves.
 func (c *compareRun) askCurves(p *experiment.Plan) error {
+	const randomOrders = 20
 	switch {
 	case c.tested || c.table != settingsTable:
 		return usagef("--curve has its own table, and tests nothing: leave --test and --table out")

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -14,9 +13,7 @@ import (
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
-	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
-	"github.com/refract-eval/refract/diversify/selection"
 )
 
 func (e *env) demoCommand() *cobra.Command {
@@ -34,7 +31,7 @@ of it. Every command of the documentation runs in the folder that -o makes.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir != "" {
-				return e.writeSample(cmd.Context(), dir)
+				return e.writeSample(dir)
 			}
 			return e.demo(cmd.Context())
 		},
@@ -48,11 +45,16 @@ func (e *env) demo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	run, err := (&comparison{}).ofSample(e, segments, "auto", "single", "max")
+	c := &comparison{}
+	c.register(e, &cobra.Command{}, comparisonDefaults{groups: "none", test: "auto"})
+	c.score.aggregators = aggregate.Default("single", "max")
+	plan, err := c.plan("sample", nil)
 	if err != nil {
 		return err
 	}
-	run.Ranking, run.Pairing = true, experiment.WithinMetric
+	plan.Ranking, plan.Pairing = true, experiment.WithinMetric
+	run := c.runner(e, nil, plan)
+	run.Open = func(experiment.Dataset) (refract.Dataset, error) { return refract.InMemory(segments), nil }
 	return run.show(ctx, func(res *experiment.Result) error {
 		fmt.Fprintf(e.stdout, `This shows whether metrics rank systems more as people do with eleven references
 than with one. The sample has %d segments (translations, summaries, captions) with
@@ -79,58 +81,23 @@ rewrote each reference: %d recorded answers, of which the checks rejected %d.
 
 const demoEnd = `
 Go on:
-  refract demo -o sample    save the sample, a picture, and texts for the commands of README
+  refract demo -o sample    save the sample, and texts for the commands of README
   refract expand --help          with references of your own and a model of yours
 
 This does not show that more references help elsewhere: the texts, systems,
 judgements and answers are the authors' own. README has figures of WMT22.
 `
 
-// ofSample compares aggregations of the expanded sample as 'refract compare' does.
-func (c *comparison) ofSample(e *env, segments []*refract.Segment, test string, aggregators ...string) (*planRun, error) {
-	c.register(e, &cobra.Command{}, comparisonDefaults{groups: "none", test: test})
-	c.score.aggregators = aggregate.Default(aggregators...)
-	p, err := c.plan("sample", nil)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := c.addCurves(p, randomOrders); err != nil {
-		return nil, err
-	}
-	run := c.runner(e, nil, p)
-	run.Open = func(experiment.Dataset) (refract.Dataset, error) { return refract.InMemory(segments), nil }
-	return run, nil
-}
-
-// writeSample saves the sample's files and a picture.
-func (e *env) writeSample(ctx context.Context, dir string) error {
-	in := func(name string) string { return filepath.Join(dir, name) }
+// writeSample saves the sample's files, and says how to go on.
+func (e *env) writeSample(dir string) error {
 	if err := saveSample(dir); err != nil {
 		return err
 	}
-	segments, _, err := expandSample(ctx)
-	if err != nil {
-		return err
-	}
-	run, err := (&comparison{curves: []selection.Method{selection.ByRandom}}).ofSample(e, segments, listNone, "max")
-	if err != nil {
-		return err
-	}
-	run.Sets = nil // only the curves
-	err = run.show(ctx, func(res *experiment.Result) error {
-		var picture bytes.Buffer
-		figures := slices.DeleteFunc(conclusions.Of(res).Figures(), func(f page.Figure) bool { return f.Aside })
-		if err := drawCurves(&picture, figures); err != nil {
-			return err
-		}
-		return writeNew(in("agreement.svg"), picture.Bytes())
-	})
-	if err != nil {
-		return err
-	}
-	e.note("wrote sample.jsonl and its recorded answers, agreement.svg (the agreement by the number of references), and ref.txt, a.txt and other short texts to %s: the commands of README run there; without a model, continue with", dir)
+	in := func(name string) string { return filepath.Join(dir, name) }
+	e.note("wrote sample.jsonl and its recorded answers, and ref.txt, a.txt and other short texts to %s: the commands of README run there; without a model, continue with", dir)
 	e.note("  refract cache import %s %s", in("cache.sqlite"), in("answers.jsonl"))
 	e.note("  refract expand jsonl:%s --model %s --cache %s --offline -o %s", in("sample.jsonl"), sampleModel, in("cache.sqlite"), in("expanded.jsonl"))
 	e.note("  refract compare jsonl:%s", in("expanded.jsonl"))
+	e.note("  refract compare jsonl:%s -a max --curve random --plot %s", in("expanded.jsonl"), in("agreement.svg"))
 	return nil
 }

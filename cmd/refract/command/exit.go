@@ -68,12 +68,10 @@ func (e *env) hint(err error) string {
 	refused, _ := errors.AsType[*llm.Error](err)
 	cost, tooDear := errors.AsType[*ask.CostError](err)
 	switch {
-	case wrongMetric && slices.ContainsFunc(strings.Split(metric.Spec, ",")[1:], e.isMetric):
-		return "give -m once for each metric: -m " + strings.ReplaceAll(redact.Text(metric.Spec), ",", " -m ")
+	case wrongMetric && strings.Contains(metric.Spec, ",") && e.isMetric(strings.Split(metric.Spec, ",")[0]):
+		return "-m is given once for each metric, and options follow a colon, as in -m bleu:lowercase -m chrf"
 	case errors.Is(err, errNoPart):
 		return "parts are what 'score' and 'expand' write with --shard I/N, and 'score --per statistics'"
-	case wrongMetric && e.hasOptionsAfterComma(metric.Spec):
-		return "options follow a colon: -m " + strings.Replace(redact.Text(metric.Spec), ",", ":", 1)
 	case is[*refract.NoReferencesError](err):
 		return "--missing exclude continues, and leaves the scores of such segments missing"
 	case errors.Is(err, experiment.ErrNoJudgements):
@@ -92,12 +90,6 @@ func (e *env) hint(err error) string {
 		return "leave out --offline to ask the model, or add recorded answers with 'refract cache import'"
 	}
 	return ""
-}
-
-// hasOptionsAfterComma reports whether a spec is like bleu,lowercase=true.
-func (e *env) hasOptionsAfterComma(spec string) bool {
-	name, options, _ := strings.Cut(spec, ",")
-	return !strings.Contains(name, ":") && strings.Contains(options, "=") && e.isMetric(name)
 }
 
 // exit shows the error of a command, once, and returns the exit code.

@@ -34,9 +34,15 @@ func helpPage(cmd *cobra.Command, width int, all bool) string {
 	if cmd.HasParent() {
 		add("Usage", "  "+cmd.UseLine()+"\n")
 	}
-	add("Examples", examples(cmd.Example, width)+"\n")
+	add("Examples", cmd.Example+"\n")
 	for _, group := range append(cmd.Groups(), &cobra.Group{Title: "Commands"}) {
-		add(group.Title, definitions(commandLines(cmd, group.ID), width))
+		var lines [][2]string
+		for _, sub := range cmd.Commands() {
+			if sub.GroupID == group.ID && !sub.IsAdditionalHelpTopicCommand() && sub.Name() != "help" {
+				lines = append(lines, [2]string{sub.Name(), sub.Short})
+			}
+		}
+		add(group.Title, definitions(lines, width))
 	}
 	left := 0
 	for _, section := range sections {
@@ -79,16 +85,6 @@ func seeAlso(cmd *cobra.Command, left int) (more []string) {
 	return more
 }
 
-// commandLines are the subcommands in a group with their descriptions.
-func commandLines(cmd *cobra.Command, group string) (lines [][2]string) {
-	for _, sub := range cmd.Commands() {
-		if sub.GroupID == group && !sub.IsAdditionalHelpTopicCommand() && sub.Name() != "help" {
-			lines = append(lines, [2]string{sub.Name(), sub.Short})
-		}
-	}
-	return lines
-}
-
 // flagLine is a flag with the name of its value, and its description.
 func flagLine(f *pflag.Flag) [2]string {
 	value, usage := pflag.UnquoteUsage(f)
@@ -104,21 +100,6 @@ func flagLine(f *pflag.Flag) [2]string {
 		usage += " (default " + f.DefValue + ")"
 	}
 	return [2]string{name, usage}
-}
-
-// examples continues command lines that are longer than a width, with a
-// backslash before a flag.
-func examples(lines string, width int) string {
-	const kept = "\u2423" // a space where no line may break
-	var out []string
-	for line := range strings.SplitSeq(lines, "\n") {
-		if text.StringWidthWithoutEscSequences(line) > width {
-			parts := strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(line), " ", kept), kept+"-", " -")
-			line = "  " + strings.Join(report.Wrap(parts, width-len("       \\")), " \\\n      ")
-		}
-		out = append(out, strings.ReplaceAll(line, kept, " "))
-	}
-	return strings.Join(out, "\n")
 }
 
 // visit calls do for the flags of a command in the order of registration, the flags of

@@ -75,7 +75,11 @@ type judging struct {
 
 // run makes the shared state of a run. Close it.
 func (j *judgeFlags) run(e *env) *judging {
-	return &judging{judgeFlags: j, e: e, clients: map[string]*llm.Client{}, reached: map[string]int{}}
+	run := &judging{judgeFlags: j, e: e, clients: map[string]*llm.Client{}, reached: map[string]int{}}
+	e.sourceless = func() bool {
+		return !slices.ContainsFunc(run.metrics, func(m metrics.Metric) bool { return m.Info().NeedsSource })
+	}
+	return run
 }
 
 // metricsOf makes the metrics of all specs and their shared state. Close it.

@@ -16,13 +16,13 @@ import (
 
 // publishRun is one run of refract publish.
 type publishRun struct {
-	input
-	decisionFlag
-	publish.Options
-	languageFlag
-	output  output // how the result is printed
-	dir     string
-	prompts string
+	data      input
+	decisions decisionFlag
+	language  languageFlag
+	options   publish.Options
+	out       output // how the result is printed
+	dir       string
+	prompts   string
 }
 
 func (e *env) publishCommand() *cobra.Command {
@@ -44,43 +44,43 @@ manifest against which 'refract check DIR' verifies it.
 A text that a format cannot hold, such as one with a line break in a text file,
 is an error. System outputs and human judgements are left out.`,
 		Example: `  refract publish jsonl:expanded.jsonl --to parquet -o set
-  refract publish jsonl:expanded.jsonl --to jsonl --license cc-by-4.0 -o references`,
+  refract publish jsonl:expanded.jsonl --to jsonl --license cc-by-4.0 -o texts`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), e, args) },
 	}
-	p.input.register(cmd)
-	p.decisionFlag.register(cmd)
+	p.data.register(cmd)
+	p.decisions.register(cmd)
 	flag := resultFlags.of(cmd)
-	flag("to", plain(&p.Format, ""), strings.Join(dataset.Formats(), ", ")+" (required)", shown, oneOf(dataset.Formats()...))
+	flag("to", plain(&p.options.Format, ""), strings.Join(dataset.Formats(), ", ")+" (required)", shown, oneOf(dataset.Formats()...))
 	flag("output,o", plain(&p.dir, ""), "`DIR` to write, which must be new or empty (required)", shown, names(writesFile))
-	p.output.registerFormat(cmd, "how the result is printed: ", "")
+	p.out.registerFormat(cmd, "how the result is printed: ", "")
 	flag = taskFlags.of(cmd)
-	flag("license", valueOf(&p.Card.License, "", publish.License), "license of the set, for its card, as the Hub names it, such as cc-by-4.0", shown)
+	flag("license", valueOf(&p.options.Card.License, "", publish.License), "license of the set, for its card, as the Hub names it, such as cc-by-4.0", shown)
 	flag("prompts", plain(&p.prompts, ""), "prompts that are not built in, as 'refract expand' takes them, for the card", names(readsPrompts), offersBy(promptWords))
-	p.languageFlag.register(cmd, taskFlags, ", for the card", "")
+	p.language.register(cmd, taskFlags, ", for the card", "")
 	return cmd
 }
 
 func (p *publishRun) run(ctx context.Context, e *env, args []string) error {
 	switch {
-	case p.Format == "":
+	case p.options.Format == "":
 		return usagef("--to is missing: say the format, one of %s", strings.Join(dataset.Formats(), ", "))
 	case p.dir == "":
 		return usagef("-o is missing: name the folder to write")
 	}
-	source, target := p.languages(args)
+	source, target := p.language.languages(args)
 	if target != "" {
-		p.Card.Languages = []string{target}
+		p.options.Card.Languages = []string{target}
 	}
 	if source != target {
-		p.Card.SourceLanguage = source
+		p.options.Card.SourceLanguage = source
 	}
-	p.Detector = (&language.Config{Models: e.models}).Name()
-	if p.Format == dataset.FormatMTME && source != "" {
-		p.LanguagePair = source + "-" + target
+	p.options.Detector = (&language.Config{Models: e.models}).Name()
+	if p.options.Format == dataset.FormatMTME && source != "" {
+		p.options.LanguagePair = source + "-" + target
 	}
-	p.Card.Name = filepath.Base(p.dir)
-	if err := p.Check(); err != nil {
+	p.options.Card.Name = filepath.Base(p.dir)
+	if err := p.options.Check(); err != nil {
 		return usagef("%w", err)
 	}
 	prompts := diversify.Prompts()
@@ -92,21 +92,21 @@ func (p *publishRun) run(ctx context.Context, e *env, args []string) error {
 		prompts = append(more, prompts...) // the first of a name counts
 	}
 	for _, prompt := range prompts {
-		p.Card.Prompts = append(p.Card.Prompts, publish.Prompt{Name: prompt.Name, Text: prompt.Text})
+		p.options.Card.Prompts = append(p.options.Card.Prompts, publish.Prompt{Name: prompt.Name, Text: prompt.Text})
 	}
-	ds, err := p.dataset(e, args, true)
+	ds, err := p.data.dataset(e, args, true)
 	if err == nil {
-		ds, err = p.decided(ds)
+		ds, err = p.decisions.decided(ds)
 	}
 	if err != nil {
 		return err
 	}
 	e.collectAt(100)
-	res, err := publish.Publish(ctx, ds, p.dir, p.Options)
+	res, err := publish.Publish(ctx, ds, p.dir, p.options)
 	if err != nil {
 		return err
 	}
-	p.noteDecisions(e)
+	p.decisions.note(e)
 	p.noteLeftOut(e, res)
 	if checked := &res.Stats.Checked; checked.Any() {
 		e.note("%s", checked)
@@ -115,7 +115,7 @@ func (p *publishRun) run(ctx context.Context, e *env, args []string) error {
 	}
 	e.noteMeaning(res.Stats.Findings())
 	e.suggestNext(p.dir, "score", "published:"+p.dir, "--hyp", "mine=out.txt", "-a", "single,max", "-o", "scores.csv")
-	return p.output.show(e, publishedTable(res, p.dir))
+	return p.out.show(e, publishedTable(res, p.dir))
 }
 
 // noteLeftOut reports what the folder leaves out, and what to do next.
@@ -130,7 +130,7 @@ func (p *publishRun) noteLeftOut(e *env, res *publish.Result) {
 	if s.Empty > 0 && m.Format == dataset.FormatText {
 		e.warn("empty references: %d; sacreBLEU leaves out empty lines, so its scores differ there", s.Empty)
 	}
-	if p.Card.License == "" {
+	if p.options.Card.License == "" {
 		e.note("the card has no license: add one to %s, or give --license", filepath.Join(p.dir, "README.md"))
 	}
 }

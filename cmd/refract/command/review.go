@@ -42,8 +42,8 @@ func (d *decisionFlag) decided(ds refract.Dataset) (refract.Dataset, error) {
 	return d.read.Apply(ds), nil
 }
 
-// noteDecisions reports that all decisions were applied.
-func (d *decisionFlag) noteDecisions(e *env) {
+// note reports that all decisions were applied.
+func (d *decisionFlag) note(e *env) {
 	if d.read == nil {
 		return
 	}
@@ -72,8 +72,8 @@ func (e *env) noteMeaning(findings []publish.Finding) {
 
 // reviewRun is one run of refract review.
 type reviewRun struct {
-	input
-	review.Wanted
+	data   input
+	wanted review.Wanted
 	path   string // of the decisions, or of a page
 	listen string
 	seed   uint64
@@ -95,11 +95,11 @@ publish' carries the decisions out.`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, args) },
 	}
-	r.input.register(cmd)
+	r.data.register(cmd)
 	flag := resultFlags.of(cmd)
 	flag("output,o", plain(&r.path, ""), "`FILE` to add decisions to; NAME.html writes the page instead of serving it", shown, names(writesFile))
 	flag("listen", plain(&r.listen, "127.0.0.1:0"), "`ADDRESS` of this machine to serve the page at; port 0 takes a free one", shown)
-	flag("show", valueOf(&r.Wanted, "50,50,3", parseShown), "`DRAWN,ALARMED,REJECTED`: how many accepted answers at random, more with most alarms, and rejected ones of each pattern", shown)
+	flag("show", valueOf(&r.wanted, "50,50,3", parseShown), "`DRAWN,ALARMED,REJECTED`: how many accepted answers at random, more with most alarms, and rejected ones of each pattern", shown)
 	flag("seed", plain(&r.seed, defaultSeed), "seed of the draw", shown)
 	return cmd
 }
@@ -124,15 +124,14 @@ func (r *reviewRun) run(ctx context.Context, e *env, args []string) error {
 	if r.path == "" {
 		return usagef("-o is missing: name the file of decisions, or NAME.html for only the page")
 	}
-	r.Seed = r.seed
-	asFile := filepath.Ext(r.path) == ".html"
-	ds, err := r.dataset(e, args, false)
+	ds, err := r.data.dataset(e, args, false)
 	if err != nil {
 		return err
 	}
+	served := filepath.Ext(r.path) != ".html"
 	var decided *review.Decisions
 	var file *os.File
-	if !asFile {
+	if served {
 		torn := false
 		if file, decided, torn, err = review.Open(r.path); err != nil {
 			return err
@@ -142,52 +141,60 @@ func (r *reviewRun) run(ctx context.Context, e *env, args []string) error {
 			e.warn("%s: the last line was incomplete, and is removed", r.path)
 		}
 	}
-	_, r.Wanted.Language = (&languageFlag{}).languages(args)
-	items, err := review.Pick(ctx, ds, r.Wanted, decided)
-	if err != nil {
+	r.wanted.Seed = r.seed
+	_, r.wanted.Language = (&languageFlag{}).languages(args)
+	shown := page.Review{Title: "Review", Served: served}
+	if shown.Items, err = review.Pick(ctx, ds, r.wanted, decided); err != nil {
 		return err
 	}
-	if len(items) == 0 {
+	if len(shown.Items) == 0 {
 		return e.noVariant("decide about", args)
 	}
-	title := "Review"
 	if len(args) > 0 {
-		title = "Review of " + filepath.Base(args[0])
+		shown.Title = "Review of " + filepath.Base(args[0])
 	}
-	if asFile {
-		out, err := e.create(r.path)
-		if err != nil {
-			return err
-		}
-		if err := page.WriteReview(out, page.Review{Title: title, Items: items}); err != nil {
-			return err
-		}
-		e.note("%s in %s", english.Thousands(len(items), "answer"), r.path)
-		e.suggestNext(r.path, e.words("check", args, "--decisions", "decisions.jsonl", "-o", "reviewed.jsonl")...)
-		return e.commit()
+	next, done := "decisions.jsonl", true
+	if served {
+		next = r.path
+		done, err = r.serve(ctx, e, shown, file)
+	} else {
+		err = r.write(e, shown)
 	}
-	return r.serve(ctx, e, title, items, file, args)
+	if done {
+		e.suggestNext(r.path, e.words("check", args, "--decisions", next, "-o", "reviewed.jsonl")...)
+	}
+	return err
 }
 
-// serve shows the page until the user interrupts it, which is not a failure.
-func (r *reviewRun) serve(ctx context.Context, e *env, title string, items []review.Item, file *os.File, args []string) error {
-	var shown bytes.Buffer
-	if err := page.WriteReview(&shown, page.Review{Title: title, Items: items, Served: true}); err != nil {
-		return err
+// write writes the page, which is only looked at.
+func (r *reviewRun) write(e *env, shown page.Review) error {
+	out, err := e.create(r.path)
+	if err == nil {
+		err = page.WriteReview(out, shown)
 	}
-	s := serve.NewReview(shown.Bytes(), items, file)
+	if err == nil {
+		e.note("%s in %s", english.Thousands(len(shown.Items), "answer"), r.path)
+	}
+	return err
+}
+
+// serve shows the page until the user interrupts it, which is not a failure. It reports whether
+// something was decided.
+func (r *reviewRun) serve(ctx context.Context, e *env, shown page.Review, file *os.File) (decided bool, err error) {
+	var html bytes.Buffer
+	if err := page.WriteReview(&html, shown); err != nil {
+		return false, err
+	}
+	s := serve.NewReview(html.Bytes(), shown.Items, file)
 	l, url, err := s.Listen(r.listen)
 	if err != nil {
-		return usagef("--listen: %w", err)
+		return false, usagef("--listen: %w", err)
 	}
 	fmt.Fprintln(e.stdout, url)
-	e.note("%s to review; open the address in a browser on this machine, and end with Ctrl+C", english.Thousands(len(items), "answer"))
+	e.note("%s to review; open the address in a browser on this machine, and end with Ctrl+C", english.Thousands(len(shown.Items), "answer"))
 	if err := s.Serve(ctx, l); err != nil {
-		return err
+		return false, err
 	}
 	e.note("%s, in %s", english.Thousands(s.Count(), "new decision"), r.path)
-	if s.Count() > 0 {
-		e.suggestNext(r.path, e.words("check", args, "--decisions", r.path, "-o", "reviewed.jsonl")...)
-	}
-	return nil
+	return s.Count() > 0, nil
 }

@@ -31,13 +31,12 @@ func parseCount(s string) (int, error) {
 
 // selectRun is one run of refract select.
 type selectRun struct {
-	input
-	output
-	embeddingFlags
-	k    int
-	by   selection.Method
-	seed uint64
-
+	data          input
+	out           output
+	vectors       embeddingFlags
+	k             int
+	by            selection.Method
+	seed          uint64
 	withoutAlarms bool
 }
 
@@ -55,14 +54,14 @@ The output is the dataset as JSON Lines; the other variants are moved to
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), e, args) },
 	}
-	c.input.register(cmd)
-	c.registerLines(cmd)
+	c.data.register(cmd)
+	c.out.registerLines(cmd)
 	flag := taskFlags.of(cmd)
 	flag("count,k", valueOf(&c.k, "", parseCount), "variants of a segment to keep, or all: as many as every segment has (required)", shown, offers(listAll))
 	flag("by", valueOf(&c.by, selection.ByFacility.String(), selection.ParseMethod), "order, random, farthest or facility", shown, offers(selection.MethodNames()...))
 	flag("seed", plain(&c.seed, defaultSeed), "seed of random")
 	flag("without-alarms", plain(&c.withoutAlarms, false), "keep no variant that may have changed the meaning, by the rules of 'refract check'", shown)
-	c.embeddingFlags.register(cmd, "farthest and facility compare instead of n-grams")
+	c.vectors.register(cmd, "farthest and facility compare instead of n-grams")
 	return cmd
 }
 
@@ -74,7 +73,7 @@ func (r *selectRun) run(ctx context.Context, e *env, args []string) error {
 	if r.withoutAlarms {
 		_, s.Language = (&languageFlag{}).languages(args)
 	}
-	ds, err := r.dataset(e, args, true)
+	ds, err := r.data.dataset(e, args, true)
 	if err != nil {
 		return err
 	}
@@ -83,7 +82,7 @@ func (r *selectRun) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 	}
-	out, err := e.create(r.path)
+	out, err := e.create(r.out.path)
 	if err != nil {
 		return err
 	}
@@ -91,7 +90,7 @@ func (r *selectRun) run(ctx context.Context, e *env, args []string) error {
 	if r.by.Compares() {
 		s.Similarity = selection.NGrams()
 		var model *embeddings.Model
-		if run, model, err = r.open(ctx, e); err != nil {
+		if run, model, err = r.vectors.open(ctx, e); err != nil {
 			return err
 		}
 		defer run.close()
@@ -109,7 +108,7 @@ func (r *selectRun) run(ctx context.Context, e *env, args []string) error {
 		return e.noVariant("select", args)
 	}
 	e.note("%d segments: kept %d of %d variants by %s", sum.Segments, sum.Kept, sum.Variants, s)
-	e.suggestNext(r.path, "publish", "jsonl:"+r.path, "--to", "parquet", "-o", "references")
+	e.suggestNext(r.out.path, "publish", "jsonl:"+r.out.path, "--to", "parquet", "-o", "references")
 	if sum.Short > 0 {
 		e.warn("segments with fewer than %d variants to keep: %d", r.k, sum.Short)
 	}

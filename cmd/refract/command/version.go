@@ -30,23 +30,19 @@ func (e *env) versionCommand() *cobra.Command {
 // buildFacts are the facts about the build, one a line, starting with the version as
 // --version prints it.
 func buildFacts(info *debug.BuildInfo) string {
-	facts := map[string]string{}
-	if info != nil {
-		facts["go"] = info.GoVersion
-		for _, s := range info.Settings {
-			facts[s.Key] = s.Value
-		}
-	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "refract %s\n", refract.Version)
-	for _, f := range [][2]string{
-		{"commit", facts["vcs.revision"]}, {"date", facts["vcs.time"]}, {"modified", facts["vcs.modified"]}, {"tags", facts["-tags"]},
-		{"go", facts["go"]}, {"platform", runtime.GOOS + "/" + runtime.GOARCH},
-		{"languages", cmp.Or(language.ModelsName, "scripts and frequent words of 27 languages; a program built without the tag lean has models for more")},
-	} {
-		if f[1] != "" {
-			fmt.Fprintf(&out, "%-9s %s\n", f[0], f[1])
+	add := func(name, value string) { fmt.Fprintf(&out, "%-9s %s\n", name, value) }
+	if info != nil {
+		add("go", info.GoVersion)
+		names := map[string]string{"vcs.revision": "commit", "vcs.time": "date", "vcs.modified": "modified", "-tags": "tags"}
+		for _, s := range info.Settings {
+			if names[s.Key] != "" {
+				add(names[s.Key], s.Value)
+			}
 		}
 	}
+	add("platform", runtime.GOOS+"/"+runtime.GOARCH)
+	add("languages", cmp.Or(language.ModelsName, "scripts and frequent words of 27 languages; a program built without the tag lean has models for more"))
 	return out.String()
 }

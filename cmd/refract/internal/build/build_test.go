@@ -68,7 +68,7 @@ func TestRecipes(t *testing.T) {
 		for _, task := range r.Tasks {
 			_, err := r.resolve(task.Options)
 			if r.Analysis != "" {
-				err = (&Set{Recipe: r}).Check(&MixRow{Task: task.Name})
+				err = (&Set{Recipe: r}).Resolve(&MixRow{Task: task.Name})
 			}
 			if err != nil {
 				t.Errorf("%s, %s: %v", name, task.Name, err)
@@ -138,7 +138,7 @@ func TestCompletions(t *testing.T) {
 			}
 		}), 0, 5).Draw(t, "errors")
 		same := cmpopts.EquateEmpty()
-		require.Empty(t, cmp.Diff(errors, parse(t, answer.TIGERScore, tigerScoreAnswer(errors)), same))
+		require.Empty(t, cmp.Diff(errors, parse(t, answer.TIGERScore, tigerScoreAnswer("", errors)), same))
 		task := rapid.SampledFrom([]string{"mt_zh-en", "d2t"}).Draw(t, "task")
 		for i := range errors {
 			if task == "d2t" {

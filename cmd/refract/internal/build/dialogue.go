@@ -10,6 +10,7 @@ import (
 
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
+	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 )
 
@@ -97,6 +98,32 @@ func (s *Set) ask(ctx context.Context, model Model, step string, dialogues []*Di
 		}
 	}
 	return st, err
+}
+
+// lesson says how the teacher's answers become examples for a metric.
+type lesson struct {
+	metric *judge.Resolved
+	read   func(*Dialogue)                                   // takes the item's texts and errors from the answers
+	write  func(task string, errors []analysis.Error) string // the completion
+}
+
+// teach asks the teacher about the items of dialogues, and makes each an example that no rule
+// leaves out.
+func (s *Set) teach(ctx context.Context, step string, dialogues []*Dialogue, l lesson) error {
+	_, err := s.ask(ctx, s.Teacher, step, dialogues, func(d *Dialogue) { s.add(d, l) })
+	return err
+}
+
+func (s *Set) add(d *Dialogue, l lesson) {
+	it := d.item
+	if it.take(d) {
+		l.read(d)
+		s.filter(it, d.correct)
+	}
+	if it.Rule == "" {
+		it.complete(l.metric, l.write(it.Task, it.Errors))
+	}
+	s.Items = append(s.Items, it)
 }
 
 // Next implements ask.Job.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -32,15 +33,9 @@ func some[T any](seed uint64, purpose string, values []T, n int) []T {
 	if n <= 0 || n >= len(values) {
 		return values
 	}
-	taken := make([]bool, len(values))
-	for _, i := range newDraw(seed, purpose).Perm(len(values))[:n] {
-		taken[i] = true
-	}
-	out := make([]T, 0, n)
-	for i, v := range values {
-		if taken[i] {
-			out = append(out, v)
-		}
+	var out []T
+	for _, i := range slices.Sorted(slices.Values(newDraw(seed, purpose).Perm(len(values))[:n])) {
+		out = append(out, values[i])
 	}
 	return out
 }

@@ -42,18 +42,8 @@ func (s *Set) Designated(ctx context.Context, task *Task, segments []*refract.Se
 		}
 		dialogues = append(dialogues, &Dialogue{item: it, correct: text, prompts: []string{p}})
 	}
-	_, err = s.ask(ctx, s.Teacher, stepErrors, dialogues, func(d *Dialogue) {
-		it := d.item
-		if it.take(d) {
-			it.readDesignated(parser, d.correct, d.last(), &s.NotMade)
-			s.filter(it, d.correct)
-		}
-		if it.Rule == "" {
-			it.complete(metric, instructScoreAnswer(task.Name, it.Errors))
-		}
-		s.Items = append(s.Items, it)
-	})
-	return err
+	read := func(d *Dialogue) { d.item.readDesignated(parser, d.correct, d.last(), &s.NotMade) }
+	return s.teach(ctx, stepErrors, dialogues, lesson{metric, read, instructScoreAnswer})
 }
 
 // mostDesignated is the maximum number of errors to ask for: the metric finds up to five.

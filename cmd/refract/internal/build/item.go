@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 )
@@ -96,6 +97,9 @@ func (it *Item) leave(rule, detail string) {
 // answer is a refusal.
 func (it *Item) take(d *Dialogue) bool {
 	it.Answers = d.Answers
+	if it.Channel == ChannelSynthetic && len(d.Answers) > 0 {
+		it.Hypothesis = text.WithoutThoughts(d.Answers[0])
+	}
 	if d.Rule != "" {
 		it.leave(d.Rule, d.Detail)
 	}

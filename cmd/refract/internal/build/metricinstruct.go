@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/judge/answer"
@@ -27,45 +26,35 @@ type rowJudges struct {
 	parser           answer.Parser
 }
 
-// Check returns an error if a row is wrong, before anything is asked.
-func (s *Set) Check(row *MixRow) error {
-	_, err := s.judges(row)
-	return err
-}
-
-// judges resolves the judges of a row.
-func (s *Set) judges(row *MixRow) (*rowJudges, error) {
-	task, err := s.Recipe.Task(row.Task)
-	if err != nil {
-		return nil, err
+// Resolve finds the judges of a row, or says what is wrong with it. It comes before Real and
+// Synthetic.
+func (s *Set) Resolve(row *MixRow) (err error) {
+	j := &row.judges
+	if j.task, err = s.Recipe.Task(row.Task); err != nil {
+		return err
 	}
 	options := map[string]string{}
 	maps.Copy(options, row.Options)
 	options["task"] = row.Task
-	j := &rowJudges{task: task}
 	if j.trained, err = s.Recipe.resolve(options); err != nil {
-		return nil, err
+		return err
 	}
 	d, own, err := judge.FindSpec(s.Recipe.Analysis)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	maps.Copy(options, own)
 	if j.analyst, err = d.Resolve(options); err != nil {
-		return nil, err
+		return err
 	}
 	j.parser, err = j.analyst.Parser()
 	s.serve(j.trained)
-	return j, err
+	return err
 }
 
 // Real makes examples of outputs of systems, which the teacher analyses in the turns
 // of the recipe's judge (TIGERScore, section 3).
 func (s *Set) Real(ctx context.Context, row *MixRow, outputs []Output) error {
-	j, err := s.judges(row)
-	if err != nil {
-		return err
-	}
 	var dialogues []*Dialogue
 	for _, o := range outputs {
 		it := newItem(row, ChannelReal, o.Segment)
@@ -74,23 +63,19 @@ func (s *Set) Real(ctx context.Context, row *MixRow, outputs []Output) error {
 		it.From["system"] = o.System
 		it.From["third"] = []string{"best", "middle", "worst"}[o.Third]
 		d := &Dialogue{item: it}
-		for turn := range j.analyst.Turns() {
-			_, prompt := j.analyst.Render(turn, it.fields())
+		for turn := range row.judges.analyst.Turns() {
+			_, prompt := row.judges.analyst.Render(turn, it.fields())
 			d.prompts = append(d.prompts, prompt)
 		}
 		dialogues = append(dialogues, d)
 	}
-	_, err = s.ask(ctx, s.Teacher, ChannelReal, dialogues, func(d *Dialogue) { s.analysed(j, d) })
-	return err
+	return s.teach(ctx, ChannelReal, dialogues, row.judges.lesson())
 }
 
 // Synthetic makes examples of references: the teacher changes each into an output
 // with errors of some aspects, and then lists the errors.
 func (s *Set) Synthetic(ctx context.Context, row *MixRow, segments []*refract.Segment) error {
-	j, err := s.judges(row)
-	if err != nil {
-		return err
-	}
+	j := &row.judges
 	var dialogues []*Dialogue
 	for _, segment := range some(s.Seed, "synthetic "+row.Dataset, segments, row.Synthetic) {
 		it := newItem(row, ChannelSynthetic, segment)
@@ -112,13 +97,7 @@ func (s *Set) Synthetic(ctx context.Context, row *MixRow, segments []*refract.Se
 		}
 		dialogues = append(dialogues, d)
 	}
-	_, err = s.ask(ctx, s.Teacher, ChannelSynthetic, dialogues, func(d *Dialogue) {
-		if len(d.Answers) > 0 {
-			d.item.Hypothesis = text.WithoutThoughts(d.Answers[0])
-		}
-		s.analysed(j, d)
-	})
-	return err
+	return s.teach(ctx, ChannelSynthetic, dialogues, j.lesson())
 }
 
 func newItem(row *MixRow, channel string, s *refract.Segment) *Item {
@@ -127,23 +106,18 @@ func newItem(row *MixRow, channel string, s *refract.Segment) *Item {
 	return it
 }
 
-// analysed parses the last answer, which lists the errors, and applies the rules.
-func (s *Set) analysed(j *rowJudges, d *Dialogue) {
+func (j *rowJudges) lesson() lesson { return lesson{j.trained, j.readAnalysis, tigerScoreAnswer} }
+
+// readAnalysis parses the last answer, which lists the errors.
+func (j *rowJudges) readAnalysis(d *Dialogue) {
 	it := d.item
-	if it.take(d) {
-		report := j.parser.Parse(d.last())
-		report.Locate(analysis.Texts{Hypothesis: it.Hypothesis, Source: it.Source})
-		it.Errors = report.Errors
-		if !report.Outcome.HasScore() {
-			it.leave(RuleMalformed, report.Detail)
-		}
-		if i := slices.IndexFunc(it.Errors, func(e analysis.Error) bool { return e.Penalty == nil || e.Severity == "" || e.Explanation == "" }); i >= 0 {
-			it.leave(RuleMalformed, fmt.Sprintf("error %d lacks a penalty, a severity or an explanation", i+1))
-		}
-		s.filter(it, d.correct)
+	report := j.parser.Parse(d.last())
+	report.Locate(analysis.Texts{Hypothesis: it.Hypothesis, Source: it.Source})
+	it.Errors = report.Errors
+	if !report.Outcome.HasScore() {
+		it.leave(RuleMalformed, report.Detail)
 	}
-	if it.Rule == "" {
-		it.complete(j.trained, tigerScoreAnswer(it.Errors))
+	if i := slices.IndexFunc(it.Errors, func(e analysis.Error) bool { return e.Penalty == nil || e.Severity == "" || e.Explanation == "" }); i >= 0 {
+		it.leave(RuleMalformed, fmt.Sprintf("error %d lacks a penalty, a severity or an explanation", i+1))
 	}
-	s.Items = append(s.Items, it)
 }

@@ -43,6 +43,8 @@ type MixRow struct {
 	Shares []float64 `yaml:"shares"`
 	// Synthetic is the number of references to change into outputs with errors.
 	Synthetic int `yaml:"synthetic"`
+
+	judges rowJudges // since Resolve
 }
 
 // thirds is the number of parts that the scores are split into.

@@ -53,10 +53,10 @@ func TestRefusalsAreLeftOut(t *testing.T) {
 		{"I cannot help you with that.", []string{refused, `{"errors": {}}`}, ""},
 	} {
 		m := &Set{Recipe: loaded(t, "metricinstruct")}
-		judges, err := m.judges(&MixRow{Dataset: "d", Task: "translation", Options: map[string]string{"sl": "German", "tl": "English"}})
-		require.NoError(t, err)
+		row := &MixRow{Dataset: "d", Task: "translation", Options: map[string]string{"sl": "German", "tl": "English"}}
+		require.NoError(t, m.Resolve(row))
 		it := &Item{Channel: ChannelReal, Source: "Die Brücke ist gesperrt.", Reference: test.reference, Hypothesis: test.reference}
-		if m.analysed(judges, &Dialogue{item: it, Answers: test.answers}); it.Rule != test.rule {
+		if m.add(&Dialogue{item: it, Answers: test.answers}, row.judges.lesson()); it.Rule != test.rule {
 			t.Errorf("%q: %q %s; want %q", test.answers, it.Rule, it.Detail, test.rule)
 		}
 	}

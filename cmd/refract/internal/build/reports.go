@@ -35,7 +35,7 @@ func instructScoreAnswer(task string, errors []analysis.Error) string {
 }
 
 // tigerScoreAnswer writes a report as TIGERScore's models do, with a space at the beginning.
-func tigerScoreAnswer(errors []analysis.Error) string {
+func tigerScoreAnswer(_ string, errors []analysis.Error) string {
 	if len(errors) == 0 {
 		return " The model-generated output contains no errors."
 	}

@@ -61,7 +61,6 @@ var verdicts = []verdict{
 	{"reference about sentences", "The sentence is in the passive voice.", "That sentence stands in the passive.", "", check.Accepted, ""},
 	{"an offer is no sentence", "Мы предлагаем скидки.", "Наше предложение включает скидки.", "", check.Accepted, ""},
 
-
 	{"copy", "The cat sat.", "The cat sat.", "", "copy", "the same as reference 1"},
 	{"copy after cleaning", "The cat sat.", "1. The cat sat.", "", "copy", "the same as reference 1"},
 	{"decimal is no copy", "It is 1.5 m.", "It is 15 m.", "", "numbers", "15"},

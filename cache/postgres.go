@@ -167,11 +167,7 @@ func (s *postgresServer) lock(durable bool) string {
 	return lock
 }
 
-func (s *postgresServer) isolation() sql.IsolationLevel { return sql.LevelReadCommitted }
-func (s *postgresServer) committed() error              { return nil }
-
-// check finds nothing, because the server checks its own files.
-func (s *postgresServer) check(context.Context) ([]string, error) { return nil, nil }
+func (s *postgresServer) committed() error { return nil }
 
 const (
 	// attempt bounds one try of an operation. Otherwise a server whose connection breaks

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"reflect"
 	"slices"
 	"strings"
@@ -45,10 +44,7 @@ func Read(name string, r io.Reader) (*File, error) {
 	text, err := io.ReadAll(io.LimitReader(files.NewReader(io.NopCloser(r)), MaxSize+1))
 	switch {
 	case err != nil:
-		if path := (*fs.PathError)(nil); errors.As(err, &path) {
-			err = path.Err // the message has the name already
-		}
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, files.Cause(err))
 	case len(text) > MaxSize:
 		return nil, fmt.Errorf("%s: the file is larger than %d bytes, too large for one that people write", name, MaxSize)
 	case !utf8.Valid(text):

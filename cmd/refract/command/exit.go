@@ -129,9 +129,9 @@ func visibleError(err error) string {
 			lines = each
 		}
 	}
-	file, ofFile := errors.AsType[*fs.PathError](err)
+	var file *fs.PathError
 	for i, line := range lines {
-		if ofFile { // without the system's name for what was tried
+		if errors.As(err, &file) { // without the name of a system call
 			line = strings.Replace(line, file.Error(), file.Path+": "+file.Err.Error(), 1)
 		}
 		// Postgres' driver lists its attempts on separate lines, and errors may be joined

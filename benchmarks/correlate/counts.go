@@ -64,6 +64,20 @@ func (c vectorCounts) tauC() float64 {
 	return 2 * float64(c.Concordant-c.Discordant) / (n * n * (m - 1) / m)
 }
 
+// pairsStatistic is a statistic of counts of pairs.
+type pairsStatistic struct {
+	value   func(vectorCounts) float64
+	classes bool // it needs the numbers of distinct scores
+	// scale, unless it is nil, is what concordant less discordant pairs are multiplied by, or the
+	// pairs that agree. It is infinite where the value is undefined.
+	scale func(all, goldTied, metricTied int64) float64
+	agree bool
+}
+
+func tauScale(all, goldTied, metricTied int64) float64 {
+	return 1 / math.Sqrt(float64(all-goldTied)) / math.Sqrt(float64(all-metricTied))
+}
+
 // few is the number of elements up to which comparing each pair is faster than sorting.
 const few = 32
 
@@ -112,42 +126,69 @@ func countPairs(gold, metric []float64) vectorCounts {
 func sortPairs(gold, metric []float64) vectorCounts {
 	ranks, goldDistinct := denseRanks(gold)
 	metricRanks, metricDistinct := denseRanks(metric)
-	order, _ := sortByRank(nil, metricRanks, metricDistinct)
-	out := vectorCounts{
-		elements: int64(len(gold)), goldDistinct: int64(goldDistinct), metricDistinct: int64(metricDistinct),
-		metricFirst: metricDistinct > goldDistinct,
+	order, ends := sortByRank(nil, metricRanks, metricDistinct)
+	golds := make([]int32, len(order))
+	for i, j := range order {
+		golds[i] = ranks[j]
 	}
-	// tree is a Fenwick tree over the gold ranks, from 1, of the elements below; counts has
-	// the same numbers individually.
-	tree, counts := make([]int64, goldDistinct+1), make([]int64, goldDistinct+1)
-	var apart int64
-	passed := 0
-	for _, j := range order {
-		for ; metric[j] > metric[order[passed]]; passed++ {
-			rank := int(ranks[order[passed]]) + 1
-			counts[rank]++
-			for i := rank; i < len(tree); i += i & -i {
-				tree[i]++
-			}
+	c := countRuns(golds, ends, goldDistinct)
+	c.metricFirst = metricDistinct > goldDistinct
+	return c
+}
+
+// countRuns counts the pairs of elements in the order of their metric scores, from the ranks of
+// their gold scores, and where each run of equal metric scores ends.
+func countRuns(golds, ends []int32, distinct int) vectorCounts {
+	n := int64(len(golds))
+	out := vectorCounts{elements: n, goldDistinct: int64(distinct), metricDistinct: int64(len(ends))}
+	counts, start := newRankCounts(distinct), int32(0)
+	for _, end := range ends {
+		for _, rank := range golds[start:end] {
+			p := counts.place(rank)
+			out.Concordant += p.below
+			out.TiedGold += p.equal
+			out.Discordant += p.above
 		}
-		rank := int(ranks[j]) + 1
-		var below int64
-		for i := rank - 1; i > 0; i &= i - 1 {
-			below += tree[i]
+		for _, rank := range golds[start:end] {
+			counts.add(rank)
 		}
-		out.Concordant += below
-		out.Discordant += int64(passed) - below - counts[rank]
-		apart += counts[rank]
-	}
-	for ; passed < len(order); passed++ {
-		counts[ranks[order[passed]]+1]++
+		start = end
 	}
 	var goldTied int64
-	for _, c := range counts {
+	for _, c := range counts.of {
 		goldTied += c * (c - 1) / 2
 	}
-	out.TiedGold = apart
-	out.TiedBoth = goldTied - apart
-	out.TiedMetric = out.elements*(out.elements-1)/2 - out.Concordant - out.Discordant - goldTied
+	out.TiedBoth = goldTied - out.TiedGold
+	out.TiedMetric = n*(n-1)/2 - out.Concordant - out.Discordant - goldTied
 	return out
+}
+
+// rankCounts counts elements by their rank, and in a Fenwick tree by ranks up to one.
+type rankCounts struct {
+	of, tree []int64
+	n        int64
+}
+
+// rankPlace is how many of counted elements have a smaller, the same and a larger rank.
+type rankPlace struct{ below, equal, above int64 }
+
+func newRankCounts(ranks int) *rankCounts {
+	return &rankCounts{of: make([]int64, ranks), tree: make([]int64, ranks+1)}
+}
+
+func (c *rankCounts) add(rank int32) {
+	c.n++
+	c.of[rank]++
+	for i := int(rank) + 1; i < len(c.tree); i += i & -i {
+		c.tree[i]++
+	}
+}
+
+func (c *rankCounts) place(rank int32) rankPlace {
+	p := rankPlace{equal: c.of[rank]}
+	for i := int(rank); i > 0; i &= i - 1 {
+		p.below += c.tree[i]
+	}
+	p.above = c.n - p.below - p.equal
+	return p
 }

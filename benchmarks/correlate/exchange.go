@@ -1,23 +1,23 @@
 package correlate
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Exchange computes the measure of two metrics after exchanges of their scores, for
 // permutation tests. It is safe for concurrent use.
 type Exchange struct {
-	a, b     []Row
-	measure  Measure
-	elements int
-	// prepared has vectors with the scores of both metrics; each exchange leaves every element
-	// one score for each metric. It is nil if the measure is computed anew.
-	prepared *resampler
+	a, b    []Row
+	measure Measure
+	// One of these computes the measure. Without any it is computed anew, from the vectors.
+	pairs    []*exchangedPairs // of each vector with several elements
+	prepared *resampler        // of vectors with the scores of both metrics, which draws one of them for each
 	soft     *softExchange
-	first    []int   // element of each vector
-	unit     []int32 // of each element, if elements are exchanged together
-	units    int     // number of units or elements that are exchanged
-	// together says whether units are weighted as a whole. Otherwise they are exchanged
-	// element by element, because many vectors have few elements of each.
-	together bool
+
+	first []int   // element of each vector
+	unit  []int32 // of each element, if elements are exchanged together
+	units int     // number of units or elements that are exchanged
 }
 
 // NewExchange takes the vectors of both metrics, with the same elements and gold scores,
@@ -25,27 +25,22 @@ type Exchange struct {
 // exchanged together; with nil, each is exchanged separately.
 func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 	e := &Exchange{a: a, b: b, measure: m, unit: unit, units: units}
-	whole := unit != nil && statistics[m.Statistic].vector != nil && wholeVectors(a, unit)
-	e.together = unit != nil && (len(a) == 1 || whole)
-	var rows []Row
+	var rows []Row // of both metrics, where score k of bit i is drawn as unit 2·i+k
+	elements := 0
 	for i, r := range a {
 		row := Row{Gold: slices.Concat(r.Gold, r.Gold), Metric: slices.Concat(r.Metric, b[i].Metric)}
 		for which := range int32(2) {
 			for k := range r.Gold {
-				drawn := int32(e.elements + k)
-				if e.together {
-					drawn = e.drawn(e.elements + k)
-				}
-				row.unit = append(row.unit, 2*drawn+which)
+				row.unit = append(row.unit, 2*e.drawn(elements+k)+which)
 			}
 		}
-		rows, e.first = append(rows, row), append(e.first, e.elements)
-		e.elements += len(r.Gold)
+		rows, e.first = append(rows, row), append(e.first, elements)
+		elements += len(r.Gold)
 	}
 	if unit == nil {
-		e.units = e.elements
+		e.units = elements
 	}
-	switch {
+	switch info := &statistics[m.Statistic]; {
 	case m.Statistic == StatSoftAccuracy && len(a) > 1 && len(a[0].Gold) > 0:
 		e.soft = newSoftExchange(a, b)
 	case m.Statistic.OfSystems():
@@ -54,27 +49,25 @@ func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 			r.unit = commonUnit(a)
 			e.prepared = &resampler{rows: []row{r}}
 		}
-	case statistics[m.Statistic].vector == nil: // computed anew
-	case whole: // a vector has the value of one metric or of the other
-		e.prepared = &resampler{}
+	case info.vector == nil: // computed anew
+	case unit != nil && wholeVectors(a, unit): // a vector has the value of one metric or of the other
 		var both []Row
 		for i, r := range a {
 			for which, scores := range [][]float64{r.Metric, b[i].Metric} {
 				both = append(both, Row{Gold: r.Gold, Metric: scores, unit: rows[i].unit[which*len(scores):][:len(scores)]})
 			}
 		}
-		e.prepared.rows = []row{newWholeRows(both, m)}
+		e.prepared = &resampler{rows: []row{newWholeRows(both, m)}}
+	case info.pairs != nil:
+		for _, r := range rows {
+			if len(r.Gold) > 2 {
+				e.pairs = append(e.pairs, newExchangedPairs(r, info.pairs))
+			}
+		}
 	default:
 		e.prepared = &resampler{}
-		first := int32(0)
 		for i, r := range rows {
-			n := len(r.Gold)
-			if e.together {
-				e.prepared.add(m, r, i, 0, 2*units, units)
-				continue
-			}
-			e.prepared.add(m, r, i, first, n, n*n/4) // pairs of one metric, and elements
-			first += int32(n)
+			e.prepared.add(m, r, i, 2*e.units, e.units)
 		}
 	}
 	return e
@@ -96,21 +89,6 @@ func wholeVectors(rows []Row, unit []int32) bool {
 // Units is the number of units, or of elements of all vectors, that are exchanged.
 func (e *Exchange) Units() int { return e.units }
 
-// ofElements converts masks of units to masks of elements.
-func (e *Exchange) ofElements(masks [][]uint64) [][]uint64 {
-	if e.unit == nil {
-		return masks
-	}
-	out := make([][]uint64, len(masks))
-	for k, mask := range masks {
-		out[k] = make([]uint64, (e.elements+63)/64)
-		for i, u := range e.unit {
-			out[k][i>>6] |= uint64(exchanged(mask, int(u))) << (i & 63)
-		}
-	}
-	return out
-}
-
 // drawn returns the bit that says whether an element is exchanged.
 func (e *Exchange) drawn(element int) int32 {
 	if e.unit == nil {
@@ -119,55 +97,78 @@ func (e *Exchange) drawn(element int) int32 {
 	return e.unit[element]
 }
 
-// Together is the number of exchanges to compute at once.
-func (e *Exchange) Together() int {
-	if e.prepared == nil {
-		return 1
+// Values returns the values of both metrics after an exchange. Bit i of the mask is set if the
+// scores of unit i, or of element i, are exchanged; elements are numbered through the vectors. A
+// value is NaN if undefined.
+func (e *Exchange) Values(mask []uint64) (a, b float64) { return e.values(mask, new(scratch)) }
+
+func (e *Exchange) values(mask []uint64, s *scratch) (a, b float64) {
+	switch {
+	case e.prepared != nil:
+		var out [2][1]float64
+		for which := range out {
+			e.prepared.values([][]int32{weights(mask, e.units, int32(which))}, out[which][:], s)
+		}
+		return out[0][0], out[1][0]
+	case e.pairs != nil:
+		var sum, n [2]float64
+		for _, p := range e.pairs {
+			for which := range sum {
+				if v := p.value(mask, int32(which), s); !math.IsNaN(v) {
+					sum[which] += v
+					n[which]++
+				} else if e.measure.ZeroUndefined {
+					n[which]++
+				}
+			}
+		}
+		return sum[0] / n[0], sum[1] / n[1]
 	}
-	return e.prepared.together()
+	return e.anew(mask)
 }
 
-// Worker returns a function that computes the values of both metrics after at most
-// [Exchange.Together] exchanges, for one goroutine. Bit i of a mask is set if the scores of
-// unit i, or of element i, are exchanged; elements are numbered through the vectors. A
-// value is NaN if undefined.
-func (e *Exchange) Worker() func(masks [][]uint64) (a, b []float64) {
+// Worker returns a function, for one goroutine, that computes by how much the value of the first
+// metric is larger after an exchange; an undefined value counts as 0. If settled reports that all
+// differences between two bounds mean the same, the function may return any of these, for less
+// work.
+func (e *Exchange) Worker(settled func(low, high float64) bool) func(mask []uint64) float64 {
 	var s scratch
-	return func(masks [][]uint64) ([]float64, []float64) {
-		out := [2][]float64{make([]float64, len(masks)), make([]float64, len(masks))}
-		if e.prepared == nil {
-			for k, mask := range masks {
-				out[0][k], out[1][k] = e.anew(mask)
-			}
-			return out[0], out[1]
+	defined := func(v float64) float64 {
+		if math.IsNaN(v) {
+			return 0
 		}
-		if e.together {
-			for which := range out {
-				e.prepared.values(weights(masks, e.units, int32(which)), out[which], &s)
-			}
-			return out[0], out[1]
-		}
-		masks = e.ofElements(masks)
-		s.block.packExchanges(masks, e.elements, max(e.prepared.width, narrowest))
-		for which := range out {
-			s.block.second = which == 1
-			if len(e.prepared.rows) > 0 {
-				s.block.weights = weights(masks, e.elements, int32(which))
-			}
-			e.prepared.means(&s.block, out[which], &s)
-		}
-		return out[0], out[1]
+		return v
 	}
+	return func(mask []uint64) float64 {
+		middle, half := e.bounds(mask, &s)
+		if settled(middle-half, middle+half) {
+			return middle
+		}
+		a, b := e.values(mask, &s)
+		return defined(a) - defined(b)
+	}
+}
+
+// bounds returns between what the difference certainly is; half is infinite if that is not known.
+func (e *Exchange) bounds(mask []uint64, s *scratch) (middle, half float64) {
+	const rounding = 1e-12
+	n := 0.0
+	for _, p := range e.pairs {
+		if m, h, ok := p.bounds(mask, s); ok || e.measure.ZeroUndefined {
+			middle, half, n = middle+m, half+h, n+1
+		}
+	}
+	if n == 0 {
+		return 0, math.Inf(1)
+	}
+	return middle / n, half/n + rounding
 }
 
 // weights returns the weights of each unit's two scores for one of the metrics.
-func weights(masks [][]uint64, units int, which int32) [][]int32 {
-	out := make([][]int32, len(masks))
-	for k, mask := range masks {
-		out[k] = make([]int32, 2*units)
-		for i := range units {
-			out[k][2*i+int(which^exchanged(mask, i))] = 1
-		}
+func weights(mask []uint64, units int, which int32) []int32 {
+	out := make([]int32, 2*units)
+	for i := range units {
+		out[2*i+int(which^exchanged(mask, i))] = 1
 	}
 	return out
 }

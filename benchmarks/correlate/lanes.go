@@ -3,7 +3,7 @@ package correlate
 import "math/bits"
 
 // wordsOfBlock is the number of words that hold the numbers of a block of resamples.
-const wordsOfBlock = 16
+const wordsOfBlock = 8
 
 // mostOfBlock is the largest number of resamples in a block.
 const mostOfBlock = wordsOfBlock * (64 / narrowest)
@@ -24,14 +24,6 @@ func (l *lanes) add(m *lanes) {
 	l[5] += m[5]
 	l[6] += m[6]
 	l[7] += m[7]
-	l[8] += m[8]
-	l[9] += m[9]
-	l[10] += m[10]
-	l[11] += m[11]
-	l[12] += m[12]
-	l[13] += m[13]
-	l[14] += m[14]
-	l[15] += m[15]
 }
 
 // addTimes adds numbers n times.
@@ -41,33 +33,12 @@ func (l *lanes) addTimes(m *lanes, n int64) {
 	}
 }
 
-// addWhere adds the numbers in m whose numbers in w are 1 and not 0, in lanes of this
-// width.
-func (l *lanes) addWhere(m, w *lanes, width int) {
-	for i := range l {
-		l[i] += m[i] & (w[i] * (1<<width - 1))
-	}
-}
-
-func (l *lanes) subtract(m *lanes) {
-	for i := range l {
-		l[i] -= m[i]
-	}
-}
-
 // block holds the weights of the units in some resamples.
 type block struct {
-	resamples int
-	width     int       // of a lane, in bits
-	weights   [][]int32 // of each resample, if rows need them
-	units     []lanes   // the same weights
-	held      int       // 1 + the number of the first resample, if their draws are held
-	// exchanges replaces the weights if scores are exchanged: units 2·i and 2·i+1 are the
-	// scores of element i by two metrics. The bits of element i say which resamples exchange
-	// them, at the positions of the lanes.
-	exchanges []uint64
-	second    bool   // return the weights of the second metric's scores
-	ones      uint64 // 1 in each lane of a word
+	width   int       // of a lane, in bits
+	weights [][]int32 // of each resample
+	units   []lanes   // the same weights
+	held    int       // 1 + the number of the first resample, if their draws are held
 }
 
 // laneWidth is the number of bits of a lane that holds numbers up to most.
@@ -86,7 +57,7 @@ func laneCapacity(width int) int { return wordsOfBlock * (64 / width) }
 
 // pack sets the weights of the block, at most its capacity.
 func (b *block) pack(weights [][]int32, width int) {
-	b.width = width
+	b.weights, b.width = weights, width
 	b.units = zeros(b.units, len(weights[0]))
 	for r, of := range weights {
 		word, shift := r%wordsOfBlock, r/wordsOfBlock*width
@@ -96,76 +67,23 @@ func (b *block) pack(weights [][]int32, width int) {
 	}
 }
 
-// packExchanges sets the exchanges of n elements, with one bit each in masks.
-func (b *block) packExchanges(masks [][]uint64, n, width int) {
-	b.resamples, b.width = len(masks), width
-	b.exchanges = zeros(b.exchanges, n)
-	b.ones = 0
-	for at := 0; at+width <= 64; at += width {
-		b.ones |= 1 << at
-	}
-	for r, mask := range masks {
-		at := r%wordsOfBlock + r/wordsOfBlock*width
-		for i := range b.exchanges {
-			b.exchanges[i] |= mask[i>>6] >> (i & 63) & 1 << at
-		}
-	}
-}
-
-// unit returns the weights of a unit; if they are exchanges, it computes them in buffer.
-func (b *block) unit(u int32, buffer *lanes) *lanes {
-	if b.exchanges == nil {
-		return &b.units[u]
-	}
-	x := b.exchanges[u>>1]
-	if (u&1 == 0) != b.second {
-		x = ^x
-	}
-	for word := range buffer {
-		buffer[word] = x >> word & b.ones
-	}
-	return buffer
-}
-
-// elements is the number of elements of a vector in a resample.
-func (b *block) elements(units []int32, resample int) int64 {
-	if b.exchanges != nil {
-		return int64(len(units) / 2)
-	}
-	return size(units, b.weights[resample])
-}
-
 // number returns the number of one resample.
 func (b *block) number(l *lanes, resample int) int64 {
 	return int64(l[resample%wordsOfBlock] >> (resample / wordsOfBlock * b.width) & (1<<b.width - 1))
 }
 
-// addPresent counts, per resample, the numbers that are not 0.
-func (b *block) addPresent(sums *[mostOfBlock]int64, x []lanes) {
-	for i := range x {
-		for k := range b.resamples {
-			if b.number(&x[i], k) != 0 {
-				sums[k]++
-			}
-		}
-	}
-}
-
-// addProducts adds, per resample, the sum of the products of two aligned slices to sums.
-func (b *block) addProducts(sums *[mostOfBlock]int64, x, y []lanes) {
+// addProducts adds, per resample, the products of two numbers to sums.
+func (b *block) addProducts(sums *[mostOfBlock]int64, x, y *lanes) {
 	per, mask, shift := 64/b.width, uint64(1)<<b.width-1, b.width&63 // a shift by less than 64 needs no check
-	for i := range x {
-		x, y := &x[i], &y[i]
-		for word := range wordsOfBlock {
-			v, w := x[word], y[word]
-			sums[word] += int64(v & mask * (w & mask))
-			if per > 1 {
-				v, w = v>>shift, w>>shift
-				sums[wordsOfBlock+word] += int64(v & mask * (w & mask))
-			}
-			if per > 2 {
-				sums[2*wordsOfBlock+word] += int64(v >> shift * (w >> shift))
-			}
+	for word := range wordsOfBlock {
+		v, w := x[word], y[word]
+		sums[word] += int64(v & mask * (w & mask))
+		if per > 1 {
+			v, w = v>>shift, w>>shift
+			sums[wordsOfBlock+word] += int64(v & mask * (w & mask))
+		}
+		if per > 2 {
+			sums[2*wordsOfBlock+word] += int64(v >> shift * (w >> shift))
 		}
 	}
 }

@@ -90,7 +90,7 @@ func newResampler(p, from *Pairs, m Measure, units Units) (*resampler, error) {
 		rs.rows = []row{newWholeRows(rows, m)}
 	default:
 		for i, r := range rows {
-			rs.add(m, r, i, 0, n, len(rs.pool))
+			rs.add(m, r, i, n, len(rs.pool))
 		}
 		rs.vectors = rows
 	}
@@ -104,7 +104,6 @@ func (rs *resampler) result(m Measure, p *Pairs) (res Result) {
 	case len(rs.pairs) > 0:
 		var s scratch
 		ones, value := [][]int32{slices.Repeat([]int32{1}, rs.units)}, make([]float64, 1)
-		s.block.weights, s.block.resamples = ones, 1
 		s.block.pack(ones, rs.width)
 		res.mean(rs.vectors, func(i int) float64 {
 			rs.pairs[i].values(&s.block, value, &s)
@@ -139,10 +138,10 @@ func (rs *resampler) ofMeans(p *Pairs, m Measure, of []int32, groups int, unit [
 }
 
 // add prepares one vector, the i-th; see newPairsRow.
-func (rs *resampler) add(m Measure, r Row, i int, first int32, units, most int) {
+func (rs *resampler) add(m Measure, r Row, i, units, most int) {
 	switch info := &statistics[m.Statistic]; {
 	case info.pairs != nil:
-		k := newPairsRow(r, rs.known.goldRanks(i, r.Gold), first, units, most, info.pairs, m.Statistic == StatKendallC)
+		k := newPairsRow(r, rs.known.goldRanks(i, r.Gold), units, most, info.pairs)
 		rs.width = max(rs.width, laneWidth(k.most))
 		rs.pairs = append(rs.pairs, k)
 	case info.row != nil:
@@ -157,7 +156,7 @@ func (rs *resampler) add(m Measure, r Row, i int, first int32, units, most int) 
 
 // values computes the statistic of some resamples.
 func (rs *resampler) values(weights [][]int32, out []float64, s *scratch) {
-	s.block.weights, s.block.resamples = weights, len(weights)
+	s.block.weights = weights
 	if len(rs.pairs) > 0 {
 		s.block.pack(weights, rs.width)
 	}
@@ -169,7 +168,7 @@ func (rs *resampler) means(b *block, out []float64, s *scratch) {
 	counts, vector := make([]int, len(out)), make([]float64, len(out))
 	clear(out)
 	add := func(i, k int, v float64) {
-		if math.IsNaN(v) && rs.elements != nil && b.elements(rs.elements[i], k) >= 2 {
+		if math.IsNaN(v) && rs.elements != nil && size(rs.elements[i], b.weights[k]) >= 2 {
 			v = 0
 		}
 		if !math.IsNaN(v) {

@@ -32,7 +32,7 @@ type statisticInfo struct {
 	vector func(gold, metric []float64) float64 // of one vector; nil if it needs a whole table
 	over   func(rows []Row) Result              // instead, of all vectors of a table
 
-	pairs func(vectorCounts) float64                // of a vector, if the counts of pairs determine it
+	pairs *pairsStatistic                           // if the counts of pairs determine it
 	row   func(r Row, gold ranking) row             // of a resampled vector
 	table func(rows []Row, whole bool) (row, error) // of all resampled vectors; whole ones if drawn whole
 	// systems says that the statistic compares whole systems, ungrouped, by the vectors that
@@ -42,15 +42,15 @@ type statisticInfo struct {
 }
 
 var statistics = [...]statisticInfo{
-	StatKendall:  {name: "kendall", lower: -1, vector: Kendall, pairs: vectorCounts.tauB},
+	StatKendall:  {name: "kendall", lower: -1, vector: Kendall, pairs: &pairsStatistic{value: vectorCounts.tauB, scale: tauScale}},
 	StatSpearman: {name: "spearman", lower: -1, vector: Spearman, row: func(r Row, gold ranking) row { return newSpearmanRow(r, gold) }},
 	StatPearson:  {name: "pearson", lower: -1, vector: Pearson, row: func(r Row, _ ranking) row { return newPearsonRow(r.Gold, r.Metric, r.unit) }},
 	StatAccuracy: {name: "accuracy", systems: true, over: accuracyOver, rows: func(p *Pairs) []Row {
 		return []Row{systemMeans(p).ofSystems(nil, new(scratch))}
 	}},
-	StatKendallC:   {name: "kendall-c", lower: -1, vector: kendallC, pairs: vectorCounts.tauC},
+	StatKendallC:   {name: "kendall-c", lower: -1, vector: kendallC, pairs: &pairsStatistic{value: vectorCounts.tauC, classes: true}},
 	StatAcc23:      {name: "acc23", over: calibratedOver, table: func(rows []Row, whole bool) (row, error) { return newCalibratedRow(rows, whole) }},
-	StatPlainAcc23: {name: "acc23-uncalibrated", vector: plainAcc23, pairs: vectorCounts.Acc23},
+	StatPlainAcc23: {name: "acc23-uncalibrated", vector: plainAcc23, pairs: &pairsStatistic{value: vectorCounts.Acc23, agree: true, scale: func(all, _, _ int64) float64 { return 1 / float64(all) }}},
 	StatSoftAccuracy: {name: "soft-accuracy", systems: true, over: softOver, rows: completeRows, table: func(rows []Row, _ bool) (row, error) {
 		return newSoftRow(rows), nil
 	}},

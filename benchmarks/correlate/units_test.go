@@ -62,15 +62,14 @@ func TestPairsOfBlocksEqualPlain(t *testing.T) {
 		// Without the numbers of distinct scores, pairs are counted by unit if that is cheaper.
 		classes := rapid.Bool().Draw(t, "distinct scores")
 		var counts []vectorCounts
-		k := newPairsRow(r, newRanking(r.Gold), 0, units, units, func(c vectorCounts) float64 {
+		k := newPairsRow(r, newRanking(r.Gold), units, units, &pairsStatistic{classes: classes, value: func(c vectorCounts) float64 {
 			counts = append(counts, c)
 			return 0
-		}, classes)
+		}})
 		width := rapid.SampledFrom([]int{21, 32, 64}).Draw(t, "width")
 		n := laneCapacity(width)
 		weights := rapid.SliceOfN(rapid.SliceOfN(rapid.Int32Range(0, 3), units, units), 1, n).Draw(t, "weights")
 		var s scratch
-		s.block.weights, s.block.resamples = weights, len(weights)
 		s.block.pack(weights, width)
 		k.values(&s.block, make([]float64, len(weights)), &s)
 		for i, w := range weights {

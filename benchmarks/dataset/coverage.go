@@ -19,6 +19,7 @@ type coverage struct {
 	files   map[string]string // of systems that have one each
 	// references and sources count all of them, and the others those without a word.
 	blankReferences, references, blankSources, sources int
+	sourceless                                         func() bool // see Options
 }
 
 // systemCoverage is what is known of one system.
@@ -77,7 +78,7 @@ func (c *coverage) report(file, unit string, warn func(Warning)) {
 	if c.blankReferences > 0 {
 		warn(Warning{refract.Position{File: file}, fmt.Sprintf("blank references: %d of %d; they are scored as empty texts, not as missing ones", c.blankReferences, c.references)})
 	}
-	if c.blankSources > 0 {
+	if c.blankSources > 0 && (c.sourceless == nil || !c.sourceless()) {
 		warn(Warning{refract.Position{File: file}, fmt.Sprintf("blank sources: %d of %d; metrics that use them take them as empty texts, not as missing ones", c.blankSources, c.sources)})
 	}
 	lacking := 0

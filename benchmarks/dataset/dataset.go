@@ -10,6 +10,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -27,6 +28,9 @@ type Options struct {
 	// Warn receives each warning once, on the goroutine that opens or iterates; nil ignores
 	// them.
 	Warn func(Warning)
+	// Sourceless reports, when all is read, whether nothing used the sources: then nobody is
+	// warned of them. It may be nil.
+	Sourceless func() bool
 	// Stdin is what "jsonl:-" reads; nil means os.Stdin.
 	Stdin io.Reader
 }
@@ -75,6 +79,20 @@ func failAt(pos refract.Position, column int, format string, args ...any) error 
 
 func failFile(file, format string, args ...any) error {
 	return failAt(refract.Position{File: file}, 0, format, args...)
+}
+
+// placed adds a position to an error.
+func placed(err error, pos refract.Position) error {
+	if err == nil {
+		return nil
+	}
+	switch e := err.(type) {
+	case *Error:
+		return e
+	case *jsonline.Error:
+		return &Error{Pos: pos, Column: e.Offset + 1, Err: e}
+	}
+	return &Error{Pos: pos, Err: err}
 }
 
 // scheme is an entry in the table of one kind of spec.

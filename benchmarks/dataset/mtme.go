@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ func openMTME(place string, o Options) (*set, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parallel{source: f.source, trim: text.Trim[[]byte], missing: NoTranslation, o: o}
+	p := &parallel{source: f.source, trim: bytes.TrimFunc, missing: NoTranslation, o: o}
 	names, err := f.choose(o.References)
 	if err != nil {
 		return nil, err

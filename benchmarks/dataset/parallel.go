@@ -22,7 +22,7 @@ type parallel struct {
 	documents  *input // lines of domain and document; nil if there is none
 	humans     []humanScores
 
-	trim    func([]byte) []byte
+	trim    func(line []byte, is func(rune) bool) []byte
 	missing string // the line that represents a missing text; "" for none
 	ragged  bool   // a blank line is a missing reference if the segment has another
 	o       Options
@@ -105,7 +105,7 @@ func unequal(a string, na int, b string, nb int) error {
 func (d *parallel) read(ctx context.Context, each func(*refract.Segment) error) error {
 	p := &pass{d: d}
 	defer p.close()
-	p.coverage.files = map[string]string{}
+	p.coverage.files, p.coverage.sourceless = map[string]string{}, d.o.Sourceless
 	for _, s := range d.systems {
 		p.coverage.files[s.name] = s.texts.name
 	}
@@ -125,7 +125,7 @@ func (d *parallel) read(ctx context.Context, each func(*refract.Segment) error) 
 		if err == io.EOF {
 			p.tellBlank()
 			p.coverage.blankReferences -= p.empty
-			p.coverage.report(p.columns[0].file, "", d.o.Warn)
+			p.coverage.report(p.columns[0].in.name, "", d.o.Warn)
 			return nil
 		}
 		if err != nil {
@@ -258,10 +258,10 @@ func (p *pass) text(l *lineReader) (t refract.Text, err error) {
 	line, err := p.line(l)
 	switch {
 	case err != nil:
-	case l.field != "":
-		t, err = fieldOf(line, l.pos(), l.field)
+	case l.in.field != "":
+		t, err = fieldOf(line, l.pos(), l.in.field)
 	default:
-		t = refract.NewText(string(p.d.trim(line)))
+		t = refract.NewText(string(p.d.trim(line, text.IsSpace)))
 	}
 	if p.d.missing != "" && t.Value == p.d.missing {
 		t = refract.Text{}
@@ -277,7 +277,7 @@ func (p *pass) readDocument(l *lineReader) (document, domain string, err error) 
 		return "", "", err
 	}
 	fields := bytes.Fields(line)
-	if tabs := bytes.Split(text.Trim(line), []byte{'\t'}); len(tabs) == 2 {
+	if tabs := bytes.Split(bytes.TrimFunc(line, text.IsSpace), []byte{'\t'}); len(tabs) == 2 {
 		fields = tabs
 	}
 	if len(fields) != 2 {
@@ -294,11 +294,11 @@ func (p *pass) end(last *lineReader) error {
 			return err
 		}
 		if c.line != last.line {
-			return unequal(last.file, last.line, c.file, c.line)
+			return unequal(last.in.name, last.line, c.in.name, c.line)
 		}
 	}
 	if last.line == 0 {
-		return failFile(last.file, noLine)
+		return failFile(last.in.name, noLine)
 	}
 	return io.EOF
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -134,8 +135,8 @@ func WithReferences(ds refract.Dataset, spec string, o Options) (refract.Dataset
 func withReferences(base *set, spec string, o Options, promptNames []string) (*set, error) {
 	o.Warn = warnOnce(o.Warn)
 	open, place, err := lookup("references", spec, []scheme[func(*set, string, Options, []string) (*sideFile, error)]{
-		{"div-ref", "div-ref:FILE", openDivRef},
-		{"div-ref-lines", "div-ref-lines:FILE", openDivRefLines},
+		{"div-ref", "div-ref:FILE", openDivRef(true)},
+		{"div-ref-lines", "div-ref-lines:FILE", openDivRef(false)},
 		{"jsonl", "jsonl:FILE", openReferenceRows},
 		{"parquet", "parquet:FILE", nil},
 		{"published", "published:DIR", nil},
@@ -175,7 +176,7 @@ func WithHypotheses(ds refract.Dataset, files []NamedFile, o Options) (refract.D
 		b := &sideFile{in: sys.texts, warn: warn, begin: func(context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
 			var c coverage
 			add := func(line []byte, s *refract.Segment, pos refract.Position) error {
-				return c.addOutput(s, refract.Hypothesis{System: sys.name, Text: refract.NewText(string(text.TrimRight(line)))}, pos)
+				return c.addOutput(s, refract.Hypothesis{System: sys.name, Text: refract.NewText(string(bytes.TrimRightFunc(line, text.IsSpace)))}, pos)
 			}
 			return add, func() { c.report(sys.texts.name, "", warn) }, nil
 		}}

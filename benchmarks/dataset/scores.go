@@ -72,16 +72,16 @@ func readScores(path string, systems []string, items int, warn func(Warning)) (a
 // because a system's name may contain white space. At the levels that are read there is no
 // third column.
 func splitScore(line []byte) (system, score []byte, ok bool) {
-	line = text.Trim(line)
+	line = bytes.TrimFunc(line, text.IsSpace)
 	i := bytes.LastIndexByte(line, '\t')
 	if i >= 0 {
-		return text.Trim(line[:i]), text.Trim(line[i+1:]), bytes.IndexByte(line[:i], '\t') < 0
+		return bytes.TrimFunc(line[:i], text.IsSpace), bytes.TrimFunc(line[i+1:], text.IsSpace), bytes.IndexByte(line[:i], '\t') < 0
 	}
 	if i = bytes.LastIndexFunc(line, text.IsSpace); i < 0 {
 		return nil, nil, false
 	}
 	_, size := utf8.DecodeRune(line[i:])
-	return text.Trim(line[:i]), line[i+size:], true
+	return bytes.TrimFunc(line[:i], text.IsSpace), line[i+size:], true
 }
 
 // parseScore reads a decimal number, or None as a score that is not valid. Infinities, NaN

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -46,7 +47,7 @@ func OpenLines(s LinesSpec, o Options) (refract.Dataset, error) {
 // openLines opens text files. Published ones are known to hold a text a line, and none that
 // is missing.
 func openLines(s LinesSpec, o Options, published bool) (*set, error) {
-	d := &parallel{trim: text.TrimRight[[]byte], o: o, ragged: !published}
+	d := &parallel{trim: bytes.TrimRightFunc, o: o, ragged: !published}
 	open := func(path string) (*input, error) {
 		if path == "-" {
 			return nil, specError("only outputs are read from standard input; store the texts in a file")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/correlate"
@@ -21,6 +20,7 @@ type data struct {
 	kept     []int              // their indices in read
 	names    dataset.Census
 	places   []correlate.Place
+	counts   []int // of references, by segment
 	judgements
 	raters *raters   // nil unless outputs have several
 	series []*series // scores of its metrics
@@ -64,6 +64,7 @@ func load(ctx context.Context, d Dataset, ds refract.Dataset, scoresOnly bool) (
 		}
 		out.segments, out.kept = append(out.segments, s), append(out.kept, len(out.read)-1)
 		out.places = append(out.places, correlate.Place{Segment: s.ID, Document: s.Document, Domain: s.Domain})
+		out.counts = append(out.counts, s.NumReferences())
 		hypotheses += len(s.Hypotheses)
 		judged = judged || slices.ContainsFunc(s.Judgements, func(j refract.Judgement) bool { return j.Valid })
 		for i := range s.Variants {
@@ -273,6 +274,9 @@ func (d *data) info() DatasetInfo {
 	return out
 }
 
+// release lets go of the texts of a segment.
+func (d *data) release(i int) { d.read, d.segments[i] = nil, nil }
+
 func orEmpty(s []string) []string {
 	if s == nil {
 		return []string{}
@@ -290,9 +294,4 @@ func (d *data) setName(set columnsOf) string {
 		id.Add(s)
 	}
 	return id.Name()
-}
-
-// nameOf is setName, evaluated at most once.
-func (d *data) nameOf(set columnsOf) func() string {
-	return sync.OnceValue(func() string { return d.setName(set) })
 }

@@ -193,9 +193,9 @@ func scoreAgainst(w selective, seg *refract.Segment, asked []*nativeScores) {
 }
 
 // cellsOf returns the scores from which the values of a setting are computed, using the
-// memory of part; nil if the setting has no reference for the segment.
-func (s *series) cellsOf(t *setting, i int, seg *refract.Segment, part *refract.MetricScores) *refract.MetricScores {
-	native, n := t.aggregator.Native() && !t.whole, seg.NumReferences()
+// memory of part; nil if the setting has no reference for the segment, which has n.
+func (s *series) cellsOf(t *setting, i, n int, part *refract.MetricScores) *refract.MetricScores {
+	native := t.aggregator.Native() && !t.whole
 	if !s.info.NeedsReferences || n == 0 {
 		return &s.cells[i]
 	}

@@ -225,7 +225,7 @@ func (r *run) tellPeople(d *data, res *Result) {
 		}
 		alphas = append(alphas, text)
 	}
-	r.note("%s: %s of %s; %d of %s judged have several ratings; Krippendorff's alpha: %s", d.Name, who, d.human, d.raters.Outputs, english.Count(d.info().Cells, "output"), strings.Join(alphas, ", "))
+	r.note("%s: %s of %s; %d of %s judged have several ratings; Krippendorff's alpha: %s", d.Name, who, d.human, d.raters.Outputs, english.Count(res.Datasets[len(res.Datasets)-1].Cells, "output"), strings.Join(alphas, ", "))
 	r.note("%s", Ceiling)
 	var higher []string
 	for _, row := range res.Rows {

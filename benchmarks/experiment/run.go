@@ -339,14 +339,14 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if err != nil {
 		return err
 	}
-	if err := r.score(ctx, d, settings, !r.mayStop(settings)); err != nil {
+	info, once := d.info(), r.mayStop(settings)
+	if err := r.score(ctx, d, settings, once); err != nil {
 		return err
 	}
 	left := func() { // settings of the metrics that have not failed
 		settings = slices.DeleteFunc(settings, func(s *setting) bool { return !slices.Contains(d.series, s.series) })
 	}
 	left()
-	info := d.info()
 	res.Datasets = append(res.Datasets, info)
 	if text := info.Chosen(); text != "" {
 		r.note("%s: %s", d.Name, text)
@@ -360,6 +360,11 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	left()
 	if err := r.fill(ctx, d, settings, res); err != nil {
 		return err
+	}
+	for _, s := range d.series {
+		if once {
+			s.cells = nil
+		}
 	}
 	pairs, err := r.pairs(d, settings)
 	if err != nil {

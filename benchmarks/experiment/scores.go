@@ -163,7 +163,9 @@ func (d *data) checkReferences(s *series) error {
 }
 
 // score scores all series without existing scores, in one pass over the dataset.
-func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell bool) error {
+// once says that they are of use only for the tables of the settings, so that cells may be left
+// out, and texts can go.
+func (r *run) score(ctx context.Context, d *data, settings []*setting, once bool) error {
 	var full, todo []refract.Setting
 	var scored []*series
 	for _, s := range d.series {
@@ -181,11 +183,11 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell
 		todo, scored = append(todo, of...), append(scored, s)
 		s.cells = make([]refract.MetricScores, len(d.segments))
 	}
-	engine, err := r.engine(full, everyCell, false)
+	engine, err := r.engine(full, !once, false)
 	if err != nil {
 		return err
 	}
-	working, err := r.engine(todo, everyCell, len(scored) < len(d.series))
+	working, err := r.engine(todo, !once, len(scored) < len(d.series))
 	if err != nil {
 		return err
 	}
@@ -194,6 +196,9 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell
 	err = working.Run(ctx, refract.InMemory(d.segments), func(out *refract.SegmentScores) error {
 		for k, s := range scored {
 			s.cells[i] = out.Metrics[k]
+		}
+		if once {
+			d.release(i)
 		}
 		i++
 		if r.Scored == nil {

@@ -23,7 +23,7 @@ type setting struct {
 	whole      bool     // whether the set is all references
 	order      *ordered // instead of a set: its first columns
 	first      int
-	setName    func() string
+	setName    string // as signatures state it
 	table      *table
 	signature  string
 	single     bool     // the baseline that others are compared with
@@ -60,7 +60,7 @@ func (r *run) settings(d *data) ([]*setting, error) {
 		if err != nil {
 			return nil, err
 		}
-		sets[i] = setting{set: columns, whole: columns.whole(d.segments), setName: d.nameOf(columns)}
+		sets[i] = setting{set: columns, whole: columns.whole(d.segments), setName: d.setName(columns)}
 		if !chosen[base].original() && s.original() {
 			base = i
 		}
@@ -69,6 +69,7 @@ func (r *run) settings(d *data) ([]*setting, error) {
 		}
 	}
 	var out []*setting
+	single := "" // name of the first references
 	for _, of := range d.series {
 		for i, set := range chosen {
 			for k, a := range r.p.Aggregators {
@@ -104,7 +105,10 @@ func (r *run) settings(d *data) ([]*setting, error) {
 				}
 				s := sets[i]
 				if a.Single() {
-					s.setName = d.nameOf(s.set.first())
+					if single == "" {
+						single = d.setName(s.set.first())
+					}
+					s.setName = single
 				}
 				s.series, s.aggregator, s.name = of, a, SettingName{of.info.Name, set.Name, a.Name()}
 				if !of.info.NeedsReferences {
@@ -141,7 +145,7 @@ func (r *run) fill(ctx context.Context, d *data, settings []*setting, res *Resul
 	}
 	for _, s := range settings {
 		t := s.table
-		s.signature = s.series.signature(s.aggregator, t.minRefs, t.maxRefs, s.setName())
+		s.signature = s.series.signature(s.aggregator, t.minRefs, t.maxRefs, s.setName)
 		s.label = s.name.label(t)
 		var k int
 		if n, _ := fmt.Sscanf(s.name.Aggregator, "best:k=%d", &k); n == 1 && k > t.maxRefs {

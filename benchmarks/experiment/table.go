@@ -126,8 +126,7 @@ func (r *run) filling(d *data, s *setting) (*filling, error) {
 func (f *filling) add(from, to int) error {
 	of := f.series
 	for i := from; i < to; i++ {
-		seg := f.data.segments[i]
-		ms := of.cellsOf(f.setting, i, seg, &f.part)
+		ms := of.cellsOf(f.setting, i, f.data.counts[i], &f.part)
 		if ms == nil {
 			continue
 		}
@@ -137,7 +136,7 @@ func (f *filling) add(from, to int) error {
 			}
 			red, err := f.reducer.ReduceMatrix(ms, 0, h)
 			if err != nil {
-				return fmt.Errorf("%s %s: segment %q, system %q: %w", of.info.Name, f.aggregator.Name(), seg.ID, seg.Hypotheses[h].System, err)
+				return fmt.Errorf("%s %s: segment %q, system %q: %w", of.info.Name, f.aggregator.Name(), f.data.places[i].Segment, f.data.systems[k%f.scores.Systems], err)
 			}
 			if red.Status != metrics.Scored {
 				continue
@@ -164,7 +163,7 @@ func (r *run) values(d *data, s *setting) (*table, error) {
 	}
 	f, err := r.filling(d, s)
 	if err == nil {
-		err = f.add(0, len(d.segments))
+		err = f.add(0, len(d.counts))
 	}
 	if err == nil {
 		err = f.done()

@@ -270,9 +270,9 @@ func (d *data) domain(name string) []bool {
 	if name == "" {
 		return nil
 	}
-	out := make([]bool, len(d.segments))
-	for i, s := range d.segments {
-		out[i] = s.Domain == name
+	out := make([]bool, len(d.places))
+	for i, p := range d.places {
+		out[i] = p.Domain == name
 	}
 	return out
 }

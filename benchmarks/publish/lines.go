@@ -116,7 +116,7 @@ func holdText(t refract.Text, first bool) error {
 	if !t.Valid {
 		return errors.New("is missing, which a text file cannot hold; publish as jsonl, parquet or mtme")
 	}
-	if text.TrimRight(t.Value) != t.Value {
+	if strings.TrimRightFunc(t.Value, text.IsSpace) != t.Value {
 		return errors.New("ends in white space, " + trimming)
 	}
 	return oneLine(t, first)
@@ -126,7 +126,7 @@ func holdMTME(t refract.Text, first bool) error {
 	if t.Value == dataset.NoTranslation {
 		return fmt.Errorf("is the text %q, which stands for a missing one; publish as jsonl or parquet", dataset.NoTranslation)
 	}
-	if text.Trim(t.Value) != t.Value {
+	if strings.TrimFunc(t.Value, text.IsSpace) != t.Value {
 		return errors.New("begins or ends in white space, " + trimming)
 	}
 	return oneLine(t, first)
@@ -195,7 +195,7 @@ func (m *mtmeFiles) add(s *refract.Segment) error {
 }
 
 func isField(s string) bool {
-	return text.Trim(s) == s && !strings.ContainsAny(s, "\t\n\r") && !strings.HasPrefix(s, "\ufeff")
+	return strings.TrimFunc(s, text.IsSpace) == s && !strings.ContainsAny(s, "\t\n\r") && !strings.HasPrefix(s, "\ufeff")
 }
 
 // divRefFiles writes the originals as text files, and the variants in the form of

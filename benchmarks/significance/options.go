@@ -35,6 +35,12 @@ func (o Options) asLarge(resample, seen float64) bool {
 	return math.Abs(resample) >= math.Abs(seen)*(1-1e-9)
 }
 
+// settled reports whether asLarge is the same for all values between two.
+func (o Options) settled(low, high, seen float64) bool {
+	large := o.asLarge(low, seen)
+	return large == o.asLarge(high, seen) && (o.OneSided || !large || low*high > 0)
+}
+
 // Early stopping ends the test if the p-value of all resamples so far is outside these.
 const (
 	surelySmall = 0.02

@@ -18,34 +18,16 @@ func permBoth(ctx context.Context, t paired) (Result, error) {
 
 // exchangeTest tosses a coin for each exchanged unit.
 func exchangeTest(ctx context.Context, ex *correlate.Exchange, o Options) (Result, error) {
-	words := (ex.Units() + 63) / 64
-	first, second := ex.Worker()([][]uint64{make([]uint64, words)})
-	res := Result{Delta: first[0] - second[0], P: math.NaN()}
+	first, second := ex.Values(make([]uint64, (ex.Units()+63)/64))
+	res := Result{Delta: first - second, P: math.NaN()}
 	if math.IsNaN(res.Delta) {
 		return res, nil
 	}
-	err := res.resample(ctx, o, ex.Together(), func() drawer {
-		values := ex.Worker()
-		masks := make([][]uint64, ex.Together())
-		return func(random []rand.PCG, differences []float64) {
-			for i := range random {
-				masks[i] = coins(&random[i], ex.Units())
-			}
-			x, y := values(masks[:len(random)])
-			for i := range x {
-				differences[i] = defined(x[i]) - defined(y[i])
-			}
-		}
+	err := res.resample(ctx, o, func() drawer {
+		difference := ex.Worker(func(low, high float64) bool { return !o.Draws && o.settled(low, high, res.Delta) })
+		return func(random *rand.PCG) float64 { return difference(coins(random, ex.Units())) }
 	})
 	return res, err
-}
-
-// defined returns 0 for a measure that is undefined after an exchange.
-func defined(v float64) float64 {
-	if math.IsNaN(v) {
-		return 0
-	}
-	return v
 }
 
 // standardRows returns the vectors of both tables, with the metric scores

@@ -50,14 +50,20 @@ func permPairs(ctx context.Context, t paired) (Result, error) {
 		return res, nil
 	}
 	res.Delta = difference(func(first, _ int64) int64 { return first })
-	err := res.resample(ctx, t.Options, 1, func() drawer {
-		return func(random []rand.PCG, differences []float64) {
-			for i := range random {
-				differences[i] = difference(func(_, n int64) int64 { return half(&random[i], n) })
-			}
+	err := res.resample(ctx, t.Options, func() drawer {
+		return func(random *rand.PCG) float64 {
+			return difference(func(_, n int64) int64 { return half(random, n) })
 		}
 	})
 	return res, err
+}
+
+// defined returns 0 for a measure that is undefined after an exchange.
+func defined(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return v
 }
 
 // half draws from the binomial distribution of n coin tosses.

@@ -106,24 +106,35 @@ func TestExchangeEqualsPlain(t *testing.T) {
 			}
 		}
 		ex := correlate.NewExchange(x, y, m, unit, units)
-		values, random := ex.Worker(), rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)
-		for range 2 {
-			masks := make([][]uint64, min(ex.Together(), rapid.IntRange(1, 60).Draw(t, "exchanges")))
-			for k := range masks {
-				masks[k] = make([]uint64, (ex.Units()+63)/64)
-				for i := range masks[k] {
-					if k > 0 { // the first exchanges nothing
-						masks[k][i] = random.Uint64()
-					}
+		var low, high float64
+		defined := func(v float64) float64 {
+			if math.IsNaN(v) {
+				return 0
+			}
+			return v
+		}
+		exact := ex.Worker(func(float64, float64) bool { return false })
+		bounded := ex.Worker(func(l, h float64) bool { low, high = l, h; return true })
+		random := rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)
+		for k := range 20 {
+			mask := make([]uint64, (ex.Units()+63)/64)
+			for i := range mask {
+				if k > 0 { // the first exchanges nothing
+					mask[i] = random.Uint64()
 				}
 			}
-			v, w := values(masks)
-			for k, mask := range masks {
-				x, y := exchanged(x, y, unit, mask)
-				v2, w2 := m.Over(x).Value, m.Over(y).Value
-				if !near(v[k], v2, 1e-9) || !near(w[k], w2, 1e-9) {
-					t.Fatalf("%v, exchange %d: %v and %v, want %v and %v", m, k, v[k], w[k], v2, w2)
-				}
+			v, w := ex.Values(mask)
+			x, y := exchanged(x, y, unit, mask)
+			v2, w2 := m.Over(x).Value, m.Over(y).Value
+			if !near(v, v2, 1e-9) || !near(w, w2, 1e-9) {
+				t.Fatalf("%v, exchange %d: %v and %v, want %v and %v", m, k, v, w, v2, w2)
+			}
+			want := defined(v) - defined(w)
+			if got := exact(mask); got != want {
+				t.Fatalf("%v, exchange %d: a difference of %v, want %v", m, k, got, want)
+			}
+			if bounded(mask); !(low <= want && want <= high) {
+				t.Fatalf("%v, exchange %d: a difference of %v, outside %v to %v", m, k, want, low, high)
 			}
 		}
 	})

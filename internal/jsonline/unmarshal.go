@@ -4,6 +4,7 @@
 package jsonline
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -40,11 +41,14 @@ func Fault(format string, args ...any) error { return &Error{message: fmt.Sprint
 // Strict is the option with which this package reads all JSON.
 var Strict = json.RejectUnknownMembers(true)
 
-// Unmarshal reads one value. what names it in errors, such as "a segment".
+// Unmarshal reads an object. what names it in errors, such as "a segment".
 func Unmarshal(b []byte, v any, what string) error {
 	err := json.Unmarshal(b, v, Strict)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &Error{Offset: len(b), message: "bad JSON: it ends before its value does"}
+	}
+	if err == nil && string(bytes.TrimSpace(b)) == "null" {
+		return &Error{Foreign: true, message: what + " must be a JSON object, not null"}
 	}
 	return Explain(err, what)
 }

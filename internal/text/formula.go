@@ -9,24 +9,8 @@ import (
 // s: because a spreadsheet may take s for a formula, or because s looks as if it had
 // such an apostrophe already.
 func StartsFormula(s string) bool {
-	for s != "" && s[0] == '\'' {
-		s = s[1:]
-	}
-	if s == "" {
-		return false
-	}
-	if s[0] < utf8.RuneSelf {
-		switch s[0] {
-		case '=', '+', '-', '@', '\t', '\r', '\n':
-			return true
-		}
-		return false
-	}
-	switch r, _ := utf8.DecodeRuneInString(s); r {
-	case '＝', '＋', '－', '＠':
-		return true
-	}
-	return false
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(s, "'"))
+	return strings.ContainsRune("=+-@\t\r\n＝＋－＠", first)
 }
 
 // Unguarded removes the apostrophe that StartsFormula asks for.

@@ -46,37 +46,6 @@ func IsSpace(r rune) bool {
 	}
 }
 
-// Trim removes white space from both ends, as str.strip does.
-func Trim[T string | []byte](s T) T {
-	s = TrimRight(s)
-	for i := 0; i < len(s); {
-		r, n := rune(s[i]), 1
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
-		}
-		if !IsSpace(r) {
-			return s[i:]
-		}
-		i += n
-	}
-	return s[len(s):]
-}
-
-// TrimRight removes white space from the end, as str.rstrip does.
-func TrimRight[T string | []byte](s T) T {
-	for len(s) > 0 {
-		r, n := rune(s[len(s)-1]), 1
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeLastRuneInString(string(s[max(0, len(s)-utf8.UTFMax):]))
-		}
-		if !IsSpace(r) {
-			return s
-		}
-		s = s[:len(s)-n]
-	}
-	return s
-}
-
 // Brief shortens untrusted text, so that a message stays readable.
 func Brief(s string) string {
 	if b := head(s); b != s {

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
-	"pgregory.net/rapid"
 )
 
 func TestIsSpace(t *testing.T) {
@@ -23,18 +22,6 @@ func TestIsSpace(t *testing.T) {
 	}
 	for r := rune(0); r <= utf8.MaxRune; r++ {
 		assert.Equal(t, want[r], IsSpace(r), "IsSpace(%U)", r)
-	}
-}
-
-func TestTrim(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := string(rapid.SliceOfN(rapid.SampledFrom([]byte(" \t\x1c\x1fab\u0085\u00a0\u3000\u2028\u200bé\xff")), 0, 12).Draw(t, "text"))
-		assert.Equal(t, strings.TrimFunc(s, IsSpace), Trim(s), "Trim(%q)", s)
-		assert.Equal(t, strings.TrimRightFunc(s, IsSpace), string(TrimRight([]byte(s))), "TrimRight(%q)", s)
-	})
-	line := []byte("\u3000 a é\u2028 ")
-	if n := testing.AllocsPerRun(10, func() { Trim(line) }); n > 0 {
-		t.Errorf("Trim allocates %v times", n)
 	}
 }
 

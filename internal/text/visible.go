@@ -13,7 +13,7 @@ import (
 // because scripts and emoji need them. Backslashes are kept, too: the result is for
 // reading, not for decoding.
 func Visible(s string) string {
-	if plain(s) {
+	if strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
 		return s
 	}
 	var b strings.Builder
@@ -45,14 +45,4 @@ func VisibleLines(s string) string {
 		lines[i] = Visible(lines[i])
 	}
 	return strings.Join(lines, "\n")
-}
-
-// plain reports whether s is printable ASCII.
-func plain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
 }

@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/internal/token"
@@ -60,7 +61,7 @@ func (p *pieceSplitter) Split(s string, yield func(token []byte)) {
 		s = text.Lower(s)
 	}
 	p.joined = p.joined[:0]
-	p.encoder.encode(text.TrimRight(s), func(piece []byte) { p.joined = append(append(p.joined, piece...), ' ') })
+	p.encoder.encode(strings.TrimRightFunc(s, text.IsSpace), func(piece []byte) { p.joined = append(append(p.joined, piece...), ' ') })
 	token.Fields(p.joined, yield)
 }
 

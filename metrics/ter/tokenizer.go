@@ -40,7 +40,7 @@ func (t *tokenizer) readsTwice() bool { return t.Normalized }
 
 // read sets the text to split, without white space at its end.
 func (t *tokenizer) read(s string) {
-	s = text.TrimRight(s)
+	s = strings.TrimRightFunc(s, text.IsSpace)
 	if t.CaseSensitive {
 		t.text = append(t.text[:0], s...)
 	} else {

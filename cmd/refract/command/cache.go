@@ -158,7 +158,7 @@ is made if there is none. An entry that is already there stays as it is.`,
 		Example: `  refract cache import refract-cache.sqlite answers.jsonl`,
 		Args:    usageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, in, err := e.openAnswers(cmd.Context(), args[1])
+			in, name, err := e.datasetOptions().OpenText(cmd.Context(), args[1])
 			if err != nil {
 				return err
 			}

@@ -35,7 +35,7 @@ type serverFlags struct {
 	retries     int
 	wait        time.Duration
 	announced   *sync.Once // that OpenAI is asked, as no server is named
-	asked       *sync.Map  // the clients, for progress
+	clients     *sync.Map  // by endpoint and server
 }
 
 // defaultConcurrency is what a small server can take. A server that is asked for too much
@@ -44,7 +44,7 @@ const defaultConcurrency = 32
 
 // register adds the flags of a command that asks servers for answers, or for vectors.
 func (s *serverFlags) register(cmd *cobra.Command, answer string) {
-	s.announced, s.asked = &sync.Once{}, &sync.Map{}
+	s.announced, s.clients = &sync.Once{}, &sync.Map{}
 	flag := modelFlags.of(cmd)
 	flag("cache", plain(&s.cache, "refract-cache.sqlite"), "`FILE` or postgres:// address that stores every "+answer, fromConfig, neutral, names(writesCache), checked(cache.CheckName))
 	flag("offline", plain(&s.offline, false), "make no call: every "+answer+" must be in the cache", neutral)
@@ -236,8 +236,12 @@ func (s *serverFlags) config() llm.Config {
 	return cfg
 }
 
-// client is a client of all servers, or of the named one, which it waits for at first.
+// client is the client of all servers, or of the named one, which it waits for at first.
 func (s *serverFlags) client(e *env, endpoint llm.Endpoint, server string) (*llm.Client, error) {
+	key := string(endpoint) + " " + server
+	if c, made := s.clients.Load(key); made {
+		return c.(*llm.Client), nil
+	}
 	cfg := s.config()
 	cfg.Endpoint, cfg.Wait, cfg.Warn = endpoint, s.wait, func(err error) { e.warn("%v", err) }
 	service := endpoint.Service()
@@ -263,7 +267,7 @@ func (s *serverFlags) client(e *env, endpoint llm.Endpoint, server string) (*llm
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
-	s.asked.Store(client, true)
+	s.clients.Store(key, client)
 	return client, nil
 }
 
@@ -271,7 +275,7 @@ func (s *serverFlags) client(e *env, endpoint llm.Endpoint, server string) (*llm
 func (s *serverFlags) watch(p *report.Progress) *report.Progress {
 	p.Watch(func() string {
 		var all llm.Load
-		s.asked.Range(func(client, _ any) bool {
+		s.clients.Range(func(_, client any) bool {
 			l := client.(*llm.Client).Load()
 			all.InFlight += l.InFlight
 			all.Retrying += l.Retrying

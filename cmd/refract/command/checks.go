@@ -100,29 +100,30 @@ func (f *checkFlags) learn(ctx context.Context, e *env, args []string, ds refrac
 	}
 	f.learns.Learn(references)
 	from, to := f.languages(args)
-	origin, surely := f.learns.Contradicts(from, "source", sources)
-	found, wrong := f.learns.Contradicts(to, "reference", references)
-	remedy := "-l names the language of the references"
-	if origin != "" && found != "" {
-		origin, surely, remedy = origin+", and "+found, surely && wrong, "are sources and references swapped? -l SOURCE-TARGET names the languages"
-	} else if found != "" {
-		origin, surely = found, wrong
-	} else if remedy = "-l SOURCE-TARGET names the languages"; origin == "" {
-		for _, p := range prompts {
-			if p.Language == "en" {
-				continue // English prompts are for every language
-			}
-			if found, wrong = f.learns.Contradicts(p.Language, "reference", references); found != "" {
-				origin, surely, remedy = found+", the language of the prompt "+p.Name, wrong, "name others with --prompts"
-				break
-			}
+	said, surely, remedy := "", true, ""
+	hold := func(stated, what string, texts []string, of, remedied string) {
+		found, nearly := f.learns.Contradicts(stated, what, texts)
+		switch {
+		case found == "":
+		case said == "":
+			said, surely, remedy = found+of, nearly, remedied
+		default:
+			said, surely, remedy = said+", and "+found, surely && nearly, "are sources and references swapped? -l SOURCE-TARGET names the languages"
+		}
+	}
+	hold(from, "source", sources, "", "-l SOURCE-TARGET names the languages")
+	hold(to, "reference", references, "", "-l names the language of the references")
+	for _, p := range prompts {
+		if said == "" && p.Language != "en" { // English prompts are for every language
+			hold(p.Language, "reference", references, ", the language of the prompt "+p.Name, "name others with --prompts")
 		}
 	}
 	switch remedy += fmt.Sprintf("; if all is right, -l %s leaves out the check of languages", listNone); {
+	case said == "":
 	case surely:
-		return usagef("%s: %s", origin, remedy)
-	case origin != "":
-		e.warn("%s: %s", origin, remedy)
+		return usagef("%s: %s", said, remedy)
+	default:
+		e.warn("%s: %s", said, remedy)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (j *judging) embedding(ctx context.Context, m *embeddings.Model, server str
 	if !j.calls.calling() {
 		return nil
 	}
-	client, err := j.client("", server)
+	client, err := j.calls.client(j.e, "", server)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strconv"
@@ -68,12 +69,10 @@ func (e *env) hint(err error) string {
 	refused, _ := errors.AsType[*llm.Error](err)
 	cost, tooDear := errors.AsType[*ask.CostError](err)
 	switch {
-	case wrongMetric && slices.ContainsFunc(strings.Split(metric.Spec, ",")[1:], e.isMetric):
-		return "give -m once for each metric: -m " + strings.ReplaceAll(redact.Text(metric.Spec), ",", " -m ")
+	case wrongMetric && strings.Contains(metric.Spec, ",") && e.isMetric(strings.Split(metric.Spec, ",")[0]):
+		return "-m is given once for each metric, and options follow a colon, as in -m bleu:lowercase -m chrf"
 	case errors.Is(err, errNoPart):
 		return "parts are what 'score' and 'expand' write with --shard I/N, and 'score --per statistics'"
-	case wrongMetric && e.hasOptionsAfterComma(metric.Spec):
-		return "options follow a colon: -m " + strings.Replace(redact.Text(metric.Spec), ",", ":", 1)
 	case is[*refract.NoReferencesError](err):
 		return "--missing exclude continues, and leaves the scores of such segments missing"
 	case errors.Is(err, experiment.ErrNoJudgements):
@@ -92,12 +91,6 @@ func (e *env) hint(err error) string {
 		return "leave out --offline to ask the model, or add recorded answers with 'refract cache import'"
 	}
 	return ""
-}
-
-// hasOptionsAfterComma reports whether a spec is like bleu,lowercase=true.
-func (e *env) hasOptionsAfterComma(spec string) bool {
-	name, options, _ := strings.Cut(spec, ",")
-	return !strings.Contains(name, ":") && strings.Contains(options, "=") && e.isMetric(name)
 }
 
 // exit shows the error of a command, once, and returns the exit code.
@@ -136,7 +129,11 @@ func visibleError(err error) string {
 			lines = each
 		}
 	}
+	var file *fs.PathError
 	for i, line := range lines {
+		if errors.As(err, &file) { // without the name of a system call
+			line = strings.Replace(line, file.Error(), file.Path+": "+file.Err.Error(), 1)
+		}
 		// Postgres' driver lists its attempts on separate lines, and errors may be joined
 		// within another.
 		lines[i] = report.Visible(redact.Message(strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(line)))

@@ -190,27 +190,32 @@ func (r *expandRun) conclude(ctx context.Context, watch *watcher, found *finding
 // text.
 func (r *expandRun) lacking(found *findings) error {
 	done := cmp.Or(r.shard.file, r.out.path, "the output") + " is written"
-	most := slices.Max(append(found.yields.Numbers(), 0))
-	switch short, named := found.yields.Below(r.cfg.Complete); {
-	case short > 0:
+	if short, named := found.yields.Below(r.cfg.Complete); short > 0 {
 		if named != "" {
 			named = ", " + named
 		}
 		return fmt.Errorf("segments with fewer than %d accepted variants: %d%s; they lack %s; %s; run the same command on the output, or name other --prompts",
 			r.cfg.Complete, short, named, english.Count(found.yields.Lack(r.cfg.Complete), "variant"), done)
-	case most == 0 && found.full > 0 && found.full == found.rejected:
-		return fmt.Errorf("every answer was cut at %d tokens; %s; raise --max-tokens, to %d for a model that thinks before it answers",
-			r.cfg.MaxTokens<<expandEnlarge, done, max(8192, r.cfg.MaxTokens<<(expandEnlarge+1)))
-	case most == 0 && r.judge != "" && found.verdicts[diversify.Unjudged] > 0 && found.verdicts[diversify.NotEquivalent] == 0:
-		return fmt.Errorf("no answer was accepted: %s; %s; the judge %s gave no verdict, so take another --judge", counted(found.verdicts), done, r.judge)
-	case most == 0 && found.rejected > 0 && found.verdicts[diversify.NotJSON] == found.rejected:
-		return fmt.Errorf("no answer is the JSON that was asked for; %s; ask for plain text with --form text", done)
-	case most == 0 && found.reasoning > 0 && found.reasoning == found.rejected:
-		return fmt.Errorf("the server puts every answer into its field for reasoning, and none into the content; %s; start the server without a parser of reasoning (vLLM and SGLang: --reasoning-parser), or switch thinking off, such as with --extra '{\"chat_template_kwargs\":{\"enable_thinking\":false}}'", done)
-	case most == 0 && found.NoText > 0 && found.NoText >= found.rejected:
-		return fmt.Errorf("no answer has any text: %d are empty, or the server withheld them; %s; look at an answer, or take another model", found.NoText, done)
-	case most == 0 && found.rejected > found.verdicts[diversify.Failed]:
-		return fmt.Errorf("no answer was accepted: %s; %s; look at an answer, or take another model", counted(found.verdicts), done)
 	}
-	return nil
+	all := found.rejected
+	every := func(n int) bool { return all > 0 && n == all }
+	if most := slices.Max(append(found.yields.Numbers(), 0)); most > 0 || all == found.verdicts[diversify.Failed] && found.NoText == 0 {
+		return nil
+	}
+	why, remedy := "no answer was accepted: "+counted(found.verdicts), "look at an answer, or take another model"
+	switch {
+	case every(found.full):
+		why = fmt.Sprintf("every answer was cut at %d tokens", r.cfg.MaxTokens<<expandEnlarge)
+		remedy = fmt.Sprintf("raise --max-tokens, to %d for a model that thinks before it answers", max(8192, r.cfg.MaxTokens<<(expandEnlarge+1)))
+	case r.judge != "" && found.verdicts[diversify.Unjudged] > 0 && found.verdicts[diversify.NotEquivalent] == 0:
+		remedy = fmt.Sprintf("the judge %s gave no verdict, so take another --judge", r.judge)
+	case every(found.verdicts[diversify.NotJSON]):
+		why, remedy = "no answer is the JSON that was asked for", "ask for plain text with --form text"
+	case every(found.reasoning):
+		why = "the server puts every answer into its field for reasoning, and none into the content"
+		remedy = `start the server without a parser of reasoning (vLLM and SGLang: --reasoning-parser), or switch thinking off, such as with --extra '{"chat_template_kwargs":{"enable_thinking":false}}'`
+	case found.NoText > 0 && found.NoText >= all:
+		why = fmt.Sprintf("no answer has any text: %d are empty, or the server withheld them", found.NoText)
+	}
+	return fmt.Errorf("%s; %s; %s", why, done, remedy)
 }

@@ -35,10 +35,10 @@ func TestFrozen(t *testing.T) {
 	atLength(t)
 	t.Parallel()
 	commands := scriptCommands()
-	commands["exit"] = cmdExit
-	commands["fields"] = cmdFields
-	commands["unpack"] = cmdUnpack
-	commands["keep"] = cmdKeep
+	commands["exit"] = scriptCommand("exit CODE ARG…", cmdExit)
+	commands["fields"] = scriptCommand("fields FILE NAME,…", cmdFields)
+	commands["unpack"] = scriptCommand("unpack FILE", cmdUnpack)
+	commands["keep"] = scriptCommand("keep FILE", cmdKeep)
 	folder, err := filepath.Abs(frozenFolder)
 	require.NoError(t, err)
 	testscript.Run(t, testscript.Params{
@@ -71,8 +71,7 @@ func TestFrozen(t *testing.T) {
 }
 
 // cmdExit wants an exit code, and an error on standard error.
-func cmdExit(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) > 1, "exit CODE ARG…")
+func cmdExit(ts *testscript.TestScript, args []string) {
 	checkExit(ts, ts.Exec("refract", args[1:]...), number(ts, args[0]))
 	if !strings.Contains("\n"+ts.ReadFile("stderr"), "\nrefract: ") {
 		ts.Fatalf("no error on standard error")
@@ -82,8 +81,7 @@ func cmdExit(ts *testscript.TestScript, neg bool, args []string) {
 // cmdFields reduces the last output, or FILE, which is JSON or JSON Lines, to these
 // members of each object, as tab-separated lines. Numbers have ten digits; "a.b" is a
 // member of a member, of every object where a is an array.
-func cmdFields(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) == 2, "fields FILE NAME,…")
+func cmdFields(ts *testscript.TestScript, args []string) {
 	var out strings.Builder
 	decoder := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
 	for {
@@ -140,8 +138,7 @@ func member(v any, path []string) string {
 }
 
 // cmdUnpack copies a file of testdata/frozen here.
-func cmdUnpack(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) == 1, "unpack FILE")
+func cmdUnpack(ts *testscript.TestScript, args []string) {
 	f, err := os.Open(filepath.Join(ts.Getenv("FROZEN"), args[0]+".gz"))
 	ts.Check(err)
 	defer f.Close()
@@ -153,8 +150,7 @@ func cmdUnpack(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // cmdKeep is unpack's counterpart, for -freeze.
-func cmdKeep(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) == 1 && *freeze != "", "keep FILE")
+func cmdKeep(ts *testscript.TestScript, args []string) {
 	data, err := os.ReadFile(ts.MkAbs(args[0]))
 	ts.Check(err)
 	var packed bytes.Buffer

@@ -58,16 +58,15 @@ type judging struct {
 	closed   error // why it cannot be opened
 	prices   ask.Prices
 	spend    *ask.Budget
-	progress *report.Progress       // of calls
-	working  *report.Progress       // of segments, where nothing is called; see work
-	counted  string                 // the metric whose segments it counts
-	clients  map[string]*llm.Client // by endpoint and server
-	vectors  []*vectors             // of metrics that compare them
-	refused  int                    // texts that got no vector, and rows without a score
-	refusal  sync.Once              // the warning of the first text
-	reached  map[string]int         // segments that a metric has scored, by its name
-	segments func() (int, bool)     // of the dataset; nil if that is not known
-	silent   bool                   // without progress
+	progress *report.Progress   // of calls
+	working  *report.Progress   // of segments, where nothing is called; see work
+	counted  string             // the metric whose segments it counts
+	vectors  []*vectors         // of metrics that compare them
+	refused  int                // texts that got no vector, and rows without a score
+	refusal  sync.Once          // the warning of the first text
+	reached  map[string]int     // segments that a metric has scored, by its name
+	segments func() (int, bool) // of the dataset; nil if that is not known
+	silent   bool               // without progress
 
 	answers answered
 	mu      sync.Mutex // of progress in scored, and refused
@@ -75,7 +74,11 @@ type judging struct {
 
 // run makes the shared state of a run. Close it.
 func (j *judgeFlags) run(e *env) *judging {
-	return &judging{judgeFlags: j, e: e, clients: map[string]*llm.Client{}, reached: map[string]int{}}
+	run := &judging{judgeFlags: j, e: e, reached: map[string]int{}}
+	e.sourceless = func() bool {
+		return !slices.ContainsFunc(run.metrics, func(m metrics.Metric) bool { return m.Info().NeedsSource })
+	}
+	return run
 }
 
 // metricsOf makes the metrics of all specs and their shared state. Close it.
@@ -136,7 +139,9 @@ func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
 	}
 	env := judge.Environment{Source: languageName(from), Target: languageName(to), Asker: j.asker, Model: j.model, Policy: j.policy, Observe: func(r ask.Result) { j.answers.add(j.progress, j.spend, r) }}
 	if j.calls.calling() {
-		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) { return j.client(r.Endpoint(), server) }
+		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) {
+			return j.calls.client(j.e, r.Endpoint(), server)
+		}
 	}
 	return env, nil
 }
@@ -217,7 +222,7 @@ func (j *judging) open(ctx context.Context) error {
 		j.e.warn("model %s is asked without a schema for its answers, because the server refuses it: %v; the signatures of its judges do not show that", model, why)
 	}
 	if j.calls.calling() {
-		if cfg.Client, err = j.client(llm.Chat, ""); err != nil {
+		if cfg.Client, err = j.calls.client(j.e, llm.Chat, ""); err != nil {
 			return err
 		}
 	}
@@ -273,19 +278,6 @@ func (s storedScores) Put(ctx context.Context, keys [][32]byte, values [][]byte)
 		return err
 	}
 	return cache.NewScores(opened).Put(ctx, keys, values)
-}
-
-// client is the client of an endpoint, at all servers or at the named one.
-func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Client, error) {
-	key := string(endpoint) + " " + server
-	if c, ok := j.clients[key]; ok {
-		return c, nil
-	}
-	c, err := j.calls.client(j.e, endpoint, server)
-	if err == nil {
-		j.clients[key] = c
-	}
-	return c, err
 }
 
 // scored counts the segments that metrics on servers and programs have scored; answers

@@ -40,6 +40,7 @@ type env struct {
 	outputs        []placed       // that are not in place yet
 	paths          paths          // what the command reads and writes
 	oddities       []string       // of the input, of which was warned
+	sourceless     func() bool    // whether no metric of the run reads sources; nil where none is made
 	command        *cobra.Command // that runs
 	next           string         // what to run after this run; "" for nothing
 }

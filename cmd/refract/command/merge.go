@@ -20,6 +20,7 @@ import (
 	"github.com/refract-eval/refract/cmd/refract/internal/audit"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
@@ -28,15 +29,8 @@ import (
 // mergeRun is one run of refract merge.
 type mergeRun struct {
 	scoreView
-	parts  []readPart     // in order
+	parts  []*part        // in order
 	failed map[string]int // scores that failed, by metrics without a number; -1 of others
-}
-
-// readPart is a part with the place where it was found.
-type readPart struct {
-	*part
-	file  string // "" unless it has this part only
-	place string // for messages
 }
 
 func (e *env) mergeCommand() *cobra.Command {
@@ -178,33 +172,30 @@ func (m *mergeRun) read(ctx context.Context, e *env, name string) error {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", text.Path(name), files.Cause(err))
 		}
 		defer f.Close()
 		in, of = f, text.Path(name)
 	}
-	before := len(m.parts)
+	n := 0
 	place := func() string {
-		if n := len(m.parts) - before + 1; n > 1 || name == "-" {
+		if n++; n > 1 || name == "-" {
 			return fmt.Sprintf("part %d of %s", n, of)
 		}
 		return of
 	}
 	err := readParts(ctx, in, io.Discard, func(p *part) error {
-		m.parts = append(m.parts, readPart{p, name, place()})
+		p.file, p.place = name, place()
+		m.parts = append(m.parts, p)
 		return nil
 	})
-	switch found := m.parts[before:]; {
+	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", place(), err)
-	case len(found) == 0 && name == "-":
+	case n == 0 && name == "-":
 		return errors.New("standard input has no part: there is nothing to merge")
-	case len(found) == 0:
+	case n == 0:
 		return fmt.Errorf("%s: %w", of, errNoPart)
-	case name == "-" || len(found) > 1:
-		for i := range found {
-			found[i].file = ""
-		}
 	}
 	return nil
 }
@@ -214,7 +205,7 @@ func (m *mergeRun) read(ctx context.Context, e *env, name string) error {
 func (m *mergeRun) check() error {
 	first, places := m.parts[0], map[string]string{}
 	for _, p := range m.parts {
-		if diff := p.differences(first.part); len(diff) > 0 {
+		if diff := p.differences(first); len(diff) > 0 {
 			return fmt.Errorf("%s: not of the same run as %s: %s", p.place, first.place, strings.Join(diff, "; "))
 		}
 		key, what := p.SHA256, "the same part"
@@ -238,7 +229,7 @@ func (m *mergeRun) check() error {
 		}
 		return fmt.Errorf("%s of %d missing: %s; run them, and then merge", english.Count(n, "shard"), first.Of, strings.Join(missing, ", "))
 	}
-	slices.SortStableFunc(m.parts, func(a, b readPart) int { return cmp.Compare(a.Shard, b.Shard) })
+	slices.SortStableFunc(m.parts, func(a, b *part) int { return cmp.Compare(a.Shard, b.Shard) })
 	var inputs []dataset.Extent
 	for _, p := range m.parts {
 		inputs = append(inputs, p.Input)
@@ -300,7 +291,7 @@ func (m *mergeRun) join(ctx context.Context, out io.Writer) error {
 type uniqueIDs struct {
 	to    io.Writer
 	seen  *text.Seen // with the index of the part
-	parts []readPart
+	parts []*part
 	part  int // whose lines are written
 }
 
@@ -321,26 +312,31 @@ func (u *uniqueIDs) Write(line []byte) (int, error) {
 }
 
 // copyTo writes the lines of a part, which are verified again.
-func (p *readPart) copyTo(ctx context.Context, out io.Writer) error {
+func (p *part) copyTo(ctx context.Context, out io.Writer) error {
 	if !p.Lines {
 		return nil
 	}
-	if info, err := os.Stat(p.file); p.file == "" || err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: parts with lines are joined from files, with a part in each", p.place)
+	alone := fmt.Errorf("%s: parts with lines are joined from files, with a part in each", p.place)
+	if info, err := os.Stat(p.file); p.file == "-" || err == nil && !info.Mode().IsRegular() {
+		return alone
 	}
 	f, err := os.Open(p.file)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", p.place, files.Cause(err))
 	}
 	defer f.Close()
-	err = readParts(ctx, f, out, func(again *part) error {
-		if again.SHA256 != p.SHA256 {
-			return errors.New("the file changed while it was read: merge again")
-		}
+	again := ""
+	err = readParts(ctx, f, out, func(now *part) error {
+		again += now.SHA256
 		return nil
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("%s: %w", p.place, err)
+	case len(again) > len(p.SHA256):
+		return alone
+	case again != p.SHA256:
+		return fmt.Errorf("%s: the file changed while it was read: merge again", p.place)
 	}
 	return nil
 }

@@ -12,8 +12,7 @@ import (
 
 // cmdOIP starts a server of a neural metric at $OIP, or at $OIP2 with as=OIP2. Options: spans=yes, key=K, broken=yes, whose model
 // refuses all but the first request, and down=yes, at which nobody listens.
-func cmdOIP(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, true, "oip [KEY=VALUE]…")
+func cmdOIP(ts *testscript.TestScript, args []string) {
 	s, as, down := &llmtest.OIP{}, "OIP", false
 	for _, a := range args {
 		key, value, _ := strings.Cut(a, "=")

@@ -23,10 +23,7 @@ type output struct {
 
 // wide reports whether -v asks for all columns of a table, even beyond 100 characters.
 func (o *output) wide() bool {
-	if o.cmd == nil || o.cmd.Flag("verbose") == nil {
-		return false
-	}
-	return o.cmd.Flag("verbose").Value.String() == "true"
+	return o.cmd != nil && o.cmd.Flag("verbose") != nil && o.cmd.Flag("verbose").Value.String() == "true"
 }
 
 // register adds the flags of a command that writes tables, whose format may

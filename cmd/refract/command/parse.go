@@ -2,18 +2,12 @@ package command
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/cmd/refract/internal/audit"
-	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 )
@@ -62,7 +56,7 @@ func (p *parseRun) run(ctx context.Context, e *env, metric, file string) error {
 	reading.At = func(name string, line int, err error) error {
 		return &dataset.Error{Pos: refract.Position{File: name, Line: line}, Err: err}
 	}
-	name, in, err := e.openAnswers(ctx, file)
+	in, name, err := e.datasetOptions().OpenText(ctx, file)
 	if err != nil {
 		return err
 	}
@@ -79,40 +73,6 @@ func (p *parseRun) run(ctx context.Context, e *env, metric, file string) error {
 		return err
 	}
 	return p.summarize(e, reading, sum)
-}
-
-// openAnswers opens a file of answers, or standard input for "-", and returns its name
-// for errors.
-func (e *env) openAnswers(ctx context.Context, file string) (string, io.ReadCloser, error) {
-	if file == "-" {
-		return "<stdin>", files.NewReader(interruptible(ctx, e.stdin)), nil
-	}
-	in, err := os.Open(file)
-	if err == nil {
-		var st fs.FileInfo
-		if st, err = in.Stat(); err == nil && st.IsDir() {
-			err = errors.New("it is a folder")
-		}
-	}
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		err = path.Err
-	}
-	if err != nil {
-		return "", nil, fmt.Errorf("%s cannot be read: %w", file, err)
-	}
-	return file, files.NewReader(in), nil
-}
-
-// interruptible is a reader of standard input that ends with the context,
-// though a read may block forever.
-func interruptible(ctx context.Context, r io.Reader) io.ReadCloser {
-	out, in := io.Pipe()
-	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
-	go func() {
-		_, err := io.Copy(in, r)
-		in.CloseWithError(err)
-	}()
-	return out
 }
 
 // summarize shows what became of the rows.

@@ -47,31 +47,31 @@ type part struct {
 	Set     *refract.Identity `json:"set,omitempty"`
 	Reports json.RawMessage   `json:"reports,omitempty"` // what judges say, see audit.Trust
 	SHA256  string            `json:"sha256"`            // of the lines before, and of this one up to here
+
+	file, place string // where it was read, and that for messages
 }
 
 // partTail follows the digits of a part's SHA256.
 const partTail = "\"}\n"
 
 // differences lists how two parts are not of one run, apart from their place in it.
-func (p *part) differences(o *part) []string {
-	var out []string
-	differ := func(what, mine, other string) {
-		if mine != other {
-			out = append(out, fmt.Sprintf("%s is %s, and %s in the other", what, text.Quote(mine), text.Quote(other)))
+func (p *part) differences(o *part) (out []string) {
+	facts := func(p *part) map[string][]string {
+		all := map[string][]string{"the version of refract": {p.Version}, "the command": {p.Command}, "--per": {p.Per}, "the number of shards": {fmt.Sprint(p.Of)}}
+		maps.Copy(all, p.Settings)
+		return all
+	}
+	mine, others := facts(p), facts(o)
+	names := slices.AppendSeq(slices.Collect(maps.Keys(mine)), maps.Keys(others))
+	slices.Sort(names)
+	given := func(values []string) string { return cmp.Or(strings.Join(values, " "), "not given") }
+	for _, name := range slices.Compact(names) {
+		if a, b := given(mine[name]), given(others[name]); a != b {
+			out = append(out, fmt.Sprintf("%s is %s, and %s in the other", name, text.Quote(a), text.Quote(b)))
 		}
 	}
-	differ("the version of refract", p.Version, o.Version)
-	differ("the command", p.Command, o.Command)
-	differ("--per", p.Per, o.Per)
-	differ("the number of shards", fmt.Sprint(p.Of), fmt.Sprint(o.Of))
 	if p.Input.Differs(o.Input) {
 		out = append(out, "the input is different")
-	}
-	given := func(values []string) string { return cmp.Or(strings.Join(values, " "), "not given") }
-	names := slices.AppendSeq(slices.Collect(maps.Keys(p.Settings)), maps.Keys(o.Settings))
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		differ(name, given(p.Settings[name]), given(o.Settings[name]))
 	}
 	if len(out) == 0 && p.Scored != nil && o.Scored != nil && !slices.Equal(p.Scored, o.Scored) {
 		out = append(out, "the metrics or models are not the same")

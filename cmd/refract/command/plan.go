@@ -96,7 +96,7 @@ func (r *planRun) show(ctx context.Context, show func(*experiment.Result) error)
 }
 
 func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) error) error {
-	r.e.collectAt(100) // with a higher target most of the memory would be garbage
+	r.e.collectAt(60) // what is alive is large and stays, so that collecting it often costs little
 	r.Options = r.judging.options(r.Options)
 	r.Progress = func(step string) {
 		r.judging.mu.Lock()

@@ -46,7 +46,8 @@ func scriptsOnPostgres(t *testing.T, dir string) {
 		t.Skip("$REFRACT_POSTGRES is not set: benchmarks/servers/postgres.sh runs this with a server of its own")
 	}
 	commands := scriptCommands()
-	commands["postgres"], commands["crowd"] = cmdPostgres, cmdCrowd
+	commands["postgres"] = scriptCommand("postgres start|stop", cmdPostgres)
+	commands["crowd"] = scriptCommand("crowd N KILLED ARG…", cmdCrowd)
 	var schemas atomic.Int64
 	testscript.Run(t, testscript.Params{
 		Dir: dir,
@@ -99,8 +100,8 @@ func onServer(databaseURL, statement string) error {
 	return err
 }
 
-func cmdPostgres(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) == 1 || len(args) > 2 && args[0] == "stop", "postgres stop|start or postgres stop N ARG…")
+// cmdPostgres starts or stops the server, or stops it once a run of ARG… has made N calls.
+func cmdPostgres(ts *testscript.TestScript, args []string) {
 	if len(args) == 1 {
 		ts.Check(control(args[0]))
 		return
@@ -126,8 +127,7 @@ func cmdPostgres(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(errors.Join(<-restarted, err))
 }
 
-func cmdCrowd(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) > 2, "crowd N KILLED ARG…")
+func cmdCrowd(ts *testscript.TestScript, args []string) {
 	n, kills := number(ts, args[0]), number(ts, args[1])
 	h := ts.Value(serverKey{}).(*server).Handler
 	ts.Check(os.MkdirAll(ts.MkAbs("crowd"), 0o777))

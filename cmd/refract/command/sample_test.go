@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -24,50 +25,29 @@ func openSample(t *testing.T) refract.Dataset {
 }
 
 func TestSample(t *testing.T) {
-	kinds := map[string]int{}
-	ids := map[string]bool{}
-	total := map[string]float64{}
+	kinds, ids, total := map[string]int{}, map[string]bool{}, map[string]float64{}
 	segments := 0
 	for s, err := range openSample(t).Segments(t.Context()) {
 		require.NoError(t, err)
 		segments++
 		kinds[s.ID[:max(0, strings.LastIndex(s.ID, "-"))]]++
-		if ids[s.ID] {
-			t.Errorf("%s is there twice", s.ID)
-		}
 		ids[s.ID] = true
-		if len(s.References) != 1 || !s.References[0].Valid || s.References[0].Value == "" || !s.Source.Valid {
-			t.Errorf("%s: references %+v, source %+v; want one reference and a source", s.ID, s.References, s.Source)
-		}
-		if s.Domain == "" || s.Document == "" {
-			t.Errorf("%s has no domain or document", s.ID)
-		}
-		if len(s.Hypotheses) != 6 || len(s.Judgements) != 6 {
-			t.Errorf("%s: %d hypotheses, %d judgements", s.ID, len(s.Hypotheses), len(s.Judgements))
-		}
+		whole := len(s.References) == 1 && s.References[0].Value != "" && s.Source.Valid && s.Domain != "" && s.Document != "" && len(s.Hypotheses) == 6 && len(s.Judgements) == 6
 		for _, h := range s.Hypotheses {
-			if h.Text.Value == "" {
-				t.Errorf("%s: %s has no text", s.ID, h.System)
-			}
+			whole = whole && h.Text.Value != ""
 		}
 		for _, j := range s.Judgements {
-			if j.Name != "authors" || !j.Valid || j.Score < 0 || j.Score > 100 {
-				t.Errorf("%s: judgement %+v", s.ID, j)
-			}
+			whole = whole && j.Name == "authors" && j.Valid && j.Score >= 0 && j.Score <= 100
 			total[j.System] += j.Score
 		}
+		assert.True(t, whole, "%+v lacks something", s)
 	}
-	if segments < 100 {
-		t.Errorf("%d segments, want at least 100", segments)
-	}
-	if got := slices.Sorted(maps.Keys(kinds)); !slices.Equal(got, []string{"cap", "de-en", "en-de", "sum"}) {
-		t.Errorf("kinds of segments %q", got)
-	}
+	assert.GreaterOrEqual(t, segments, 100)
+	assert.Len(t, ids, segments, "ids are there twice")
+	assert.Equal(t, []string{"cap", "de-en", "en-de", "sum"}, slices.Sorted(maps.Keys(kinds)))
 	// The systems differ clearly by their authors' judgement, but for two.
 	byQuality := slices.SortedFunc(maps.Keys(total), func(a, b string) int { return cmp.Compare(total[b], total[a]) })
-	if want := []string{"fine-tuned", "general", "small", "terse", "pivot", "word-by-word"}; !slices.Equal(byQuality, want) {
-		t.Fatalf("systems by quality %q, want %q", byQuality, want)
-	}
+	require.Equal(t, []string{"fine-tuned", "general", "small", "terse", "pivot", "word-by-word"}, byQuality)
 	for i := range byQuality[1:] {
 		if gap := (total[byQuality[i]] - total[byQuality[i+1]]) / float64(segments); gap < 3 && byQuality[i] != "terse" {
 			t.Errorf("%s is better than %s by %.1f points only", byQuality[i], byQuality[i+1], gap)

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
@@ -53,18 +52,15 @@ func (p *scorePlan) foresee(ctx context.Context) error {
 		}
 		return usagef("--dry-run is for metrics that ask a server, and none of these does ('refract metrics' lists some)")
 	}
-	t := &report.NamedTable{Columns: []report.Column{{Name: "metric"}, {Name: "model"}}}
-	for _, name := range []string{"cells", "stored", "equal", "calls", "prompt_tokens", "most_completion_tokens"} {
-		t.Columns = append(t.Columns, report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindInt})
-	}
-	t.Columns = append(t.Columns, report.Column{Name: "most_cost", Header: "most cost", Kind: report.KindFloat, Digits: 4})
+	t := &report.NamedTable{Columns: []report.Column{
+		textColumn("metric"), textColumn("model"), countColumn("cells"), countColumn("stored"), countColumn("equal"), countColumn("calls"),
+		countColumn("prompt_tokens"), countColumn("most_completion_tokens"), numberColumn("most_cost", 4),
+	}}
 	for _, plan := range plans {
 		o := plan.Outlook()
-		cost := report.Null()
-		if price, ok := p.judging.prices[o.Model]; ok {
-			cost = report.Float(price.Cost(o.PromptTokens, o.MostCompletionTokens))
-		}
-		t.Add(plan.Info().Name, o.Model, o.Cells, o.Stored, o.Equal, o.Calls, o.PromptTokens, o.MostCompletionTokens, cost)
+		price, known := p.judging.prices[o.Model]
+		t.Add(plan.Info().Name, o.Model, o.Cells, o.Stored, o.Equal, o.Calls, o.PromptTokens, o.MostCompletionTokens,
+			where(known, report.Float(price.Cost(o.PromptTokens, o.MostCompletionTokens))))
 	}
 	out := p.view.onScreen() // -o names the scores
 	err = out.show(p.e, t)

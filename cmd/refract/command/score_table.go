@@ -61,32 +61,29 @@ func (s *systemScores) forPrograms() *report.NamedTable {
 		{Name: "segments", Kind: report.KindInt}, {Name: "missing", Kind: report.KindInt}, {Name: "missing_references", Kind: report.KindInt},
 		{Name: "method"}, {Name: "signature"},
 	}}
-	if s.intervals != nil {
-		table.Columns = append(table.Columns, report.Column{Name: "ci", Kind: report.KindInterval}, report.Column{Name: "ci_mean", Kind: report.KindFloat})
-	}
-	if s.verbose {
-		table.Columns = append(table.Columns, report.Column{Name: "detail"})
-	}
-	if len(s.ended) > 0 {
-		table.Columns = append(table.Columns, report.Column{Name: "ended"})
+	add := func(c report.Column, of func(i int) report.Value) {
+		table.Columns = append(table.Columns, c)
+		for i := range table.Rows {
+			table.Rows[i] = append(table.Rows[i], of(i))
+		}
 	}
 	for i := range s.scores {
 		sc := &s.scores[i]
 		set := s.settings[sc.Setting]
-		row := []any{
-			nil, sc.System, set.Metric.Info().Name, report.StringOrNull(set.AggregatorName()), sc.MaxReferences, scoreValue(sc), sc.Status.String(),
-			sc.Segments, sc.Missing, sc.MissingReferences, method(sc), s.acc.Signature(sc).String(),
-		}
-		if s.intervals != nil {
-			row = append(row, bounds(s.intervals[i]), s.intervals[i].Mean)
-		}
-		if s.verbose {
-			row = append(row, report.StringOrNull(s.detail(sc)))
-		}
-		if len(s.ended) > 0 {
-			row = append(row, report.StringOrNull(s.ended[set.Metric.Info().Name]))
-		}
-		table.Add(row...)
+		table.Add(nil, sc.System, set.Metric.Info().Name, report.StringOrNull(set.AggregatorName()), sc.MaxReferences, scoreValue(sc), sc.Status.String(),
+			sc.Segments, sc.Missing, sc.MissingReferences, method(sc), s.acc.Signature(sc).String())
+	}
+	if s.intervals != nil {
+		add(intervalColumn("ci", 0), func(i int) report.Value { return bounds(s.intervals[i]) })
+		add(numberColumn("ci_mean", 0), func(i int) report.Value { return report.Float(s.intervals[i].Mean) })
+	}
+	if s.verbose {
+		add(textColumn("detail"), func(i int) report.Value { return report.StringOrNull(s.detail(&s.scores[i])) })
+	}
+	if len(s.ended) > 0 {
+		add(textColumn("ended"), func(i int) report.Value {
+			return report.StringOrNull(s.ended[s.settings[s.scores[i].Setting].Metric.Info().Name])
+		})
 	}
 	return table
 }
@@ -101,32 +98,33 @@ func method(sc *refract.SystemScore) string {
 
 // heading says how the scores of each metric are computed.
 func (s *systemScores) heading() string {
-	names := map[string][]string{} // of metrics, by what their scores are
-	for i := range s.scores {
-		quantity := "mean of segments"
-		if s.scores[i].Pooled {
+	ways := byFact(len(s.scores), func(i int) (quantity, metric string) {
+		if quantity = "mean of segments"; s.scores[i].Pooled {
 			quantity = "corpus"
 		}
-		if name := s.settings[s.scores[i].Setting].Metric.Info().Name; !slices.Contains(names[quantity], name) {
-			names[quantity] = append(names[quantity], name)
-		}
-	}
+		return quantity, s.settings[s.scores[i].Setting].Metric.Info().Name
+	})
+	slices.SortFunc(ways, func(a, b sharedFact) int { return cmp.Compare(a.fact, b.fact) })
 	var parts []string
-	for _, quantity := range slices.Sorted(maps.Keys(names)) {
-		if len(names) > 1 {
-			quantity = strings.Join(names[quantity], " and ") + ", " + quantity
+	for _, w := range ways {
+		part := w.fact
+		if len(ways) > 1 {
+			part = strings.Join(slices.Compact(w.names), " and ") + ", " + part
 		}
-		parts = append(parts, quantity)
+		parts = append(parts, part)
 	}
 	return "scores of systems: " + strings.Join(parts, "; ")
 }
 
-func scoreValue(sc *refract.SystemScore) report.Value {
-	if !sc.OK {
+// where returns a value that holds, or a missing one.
+func where(holds bool, v report.Value) report.Value {
+	if !holds {
 		return report.Null()
 	}
-	return report.Float(sc.Value)
+	return v
 }
+
+func scoreValue(sc *refract.SystemScore) report.Value { return where(sc.OK, report.Float(sc.Value)) }
 
 // detail is what a corpus score is made of, "" where its metric does not say.
 func (s *systemScores) detail(sc *refract.SystemScore) string {

@@ -133,16 +133,12 @@ func segmentRows(w report.Writer, eng *refract.Engine, id *refract.Identity) fun
 				if err != nil {
 					return fmt.Errorf("segment %q, system %q: %w", s.Segment.ID, system, err)
 				}
-				score := report.Null()
-				if red.Status == metrics.Scored {
-					score = report.Float(red.Value)
-				}
 				at := signed{k, red.References}
 				if signatures[at] == "" {
 					signatures[at] = refract.SettingSignature(of, metrics.Sentence, strconv.Itoa(red.References), id.Of(of.Aggregator)).String()
 				}
 				err = w.Row(report.String(s.Segment.ID), report.String(system), report.String(of.Metric.Info().Name), report.StringOrNull(of.AggregatorName()),
-					report.Int(red.References), score, report.String(red.Status.String()), report.Int(red.Missing), report.String(signatures[at]))
+					report.Int(red.References), where(red.Status == metrics.Scored, report.Float(red.Value)), report.String(red.Status.String()), report.Int(red.Missing), report.String(signatures[at]))
 				if err != nil {
 					return err
 				}

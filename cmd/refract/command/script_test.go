@@ -26,54 +26,61 @@ import (
 	"github.com/refract-eval/refract/internal/llmtest"
 )
 
-// scriptCommands are what scripts can do in addition to testscript's own commands:
-//
-//	fails CODE ARG…      runs refract, which must fail with this exit code, one
-//	                     complaint on standard error and an empty standard output
-//	interrupt N ARG…     runs refract, interrupts it once the server got N calls,
-//	                     and wants the exit code 130
-//	hangup N ARG…        the same by SIGHUP; "! hangup" ignores that signal from the
-//	                     start, as nohup does, and wants the run to succeed
-//	killed N ARG…        the same by SIGKILL, which leaves no time for a message
-//	stall ARG…           runs refract with an input that does not end, interrupts
-//	                     it, and wants the exit code 130
-//	follow               runs the lines of the last output that begin with two
-//	                     spaces and refract
-//	round                rounds the last output's numbers to 6 decimals, as the
-//	                     last digits of a float64 depend on the machine
-//	undated FILE…        takes the times of answers out of files, which differ
-//	                     from cache to cache
-//	keys FILE KEY…       wants these keys, in this order, in every JSON line
-//	server [KEY=VALUE]…  starts a model server at $OPENAI_BASE_URL; see startServer
-//	oip [KEY=VALUE]…     starts a server of a neural metric at $OIP; see cmdOIP
-//	calls N              wants that the server got N calls so far
-//	sent PATH TEXT       wants that all calls went there, with this text in them
-//	sample               saves what refract demo -o does, but for the figure
-//	sqlite FILE SQL…     executes statements
+// scriptCommands are what scripts can do in addition to testscript's own commands.
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
-	return map[string]func(*testscript.TestScript, bool, []string){
-		"fails":     cmdFails,
-		"interrupt": cmdInterrupt,
-		"hangup":    cmdHangup,
-		"killed":    cmdKilled,
-		"stall":     cmdStall,
-		"follow":    cmdFollow,
-		"round":     cmdRound,
-		"undated":   cmdUndated,
-		"keys":      cmdKeys,
-		"server":    cmdServer,
-		"served":    cmdServed,
-		"oip":       cmdOIP,
-		"calls":     cmdCalls,
-		"sent":      cmdSent,
-		"sample":    cmdSample,
-		"sqlite":    cmdSQLite,
+	all := map[string]func(*testscript.TestScript, bool, []string){
+		// As interrupt by SIGHUP; "! hangup" ignores that signal from the start, as nohup does, and
+		// wants the run to succeed.
+		"hangup": cmdHangup,
 	}
+	for _, c := range []struct {
+		use string
+		run func(ts *testscript.TestScript, args []string)
+	}{
+		// It must fail with this exit code, one complaint on standard error and nothing on standard output.
+		{"fails CODE ARG…", cmdFails},
+		// Interrupts refract once the server got N calls, and wants the exit code 130.
+		{"interrupt N ARG…", cmdInterrupt},
+		// The same by SIGKILL, which leaves no time for a message.
+		{"killed N ARG…", cmdKilled},
+		// Interrupts refract, whose input does not end, and wants the exit code 130.
+		{"stall ARG…", cmdStall},
+		// Runs the lines of the last output that begin with two spaces and refract.
+		{"follow", cmdFollow},
+		// Rounds the last output's numbers to 6 decimals: the last digits depend on the machine.
+		{"round", cmdRound},
+		// Takes the times of answers out of files, which differ from cache to cache.
+		{"undated FILE…", cmdUndated},
+		// Wants these keys, in this order, in every line of JSON.
+		{"keys FILE KEY…", cmdKeys},
+		// Starts a model server at $OPENAI_BASE_URL; see startServer.
+		{"server", cmdServer},
+		// Compares what serve answers with what score writes.
+		{"served FILE METRICS AGGREGATORS", cmdServed},
+		// Starts a server of a neural metric at $OIP; see cmdOIP.
+		{"oip", cmdOIP},
+		// Wants that the server got N calls so far.
+		{"calls N", cmdCalls},
+		// Wants that all calls went there, with this text in them.
+		{"sent PATH TEXT", cmdSent},
+		// Saves what refract demo -o does.
+		{"sample", cmdSample},
+		// Executes statements.
+		{"sqlite FILE SQL…", cmdSQLite},
+	} {
+		name, _, _ := strings.Cut(c.use, " ")
+		all[name] = scriptCommand(c.use, c.run)
+	}
+	return all
 }
 
-func want(ts *testscript.TestScript, neg bool, ok bool, usage string) {
-	if neg || !ok {
-		ts.Fatalf("usage: %s", usage)
+// scriptCommand refuses fewer arguments than the usage has.
+func scriptCommand(use string, run func(ts *testscript.TestScript, args []string)) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < strings.Count(use, " ") {
+			ts.Fatalf("usage: %s", use)
+		}
+		run(ts, args)
 	}
 }
 
@@ -83,8 +90,7 @@ func number(ts *testscript.TestScript, s string) int {
 	return n
 }
 
-func cmdFails(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) > 1, "fails CODE ARG…")
+func cmdFails(ts *testscript.TestScript, args []string) {
 	err := ts.Exec("refract", args[1:]...)
 	checkExit(ts, err, number(ts, args[0]))
 	if out := ts.ReadFile("stdout"); out != "" {
@@ -123,8 +129,7 @@ func checkComplaint(ts *testscript.TestScript, stderr string) {
 	}
 }
 
-func cmdFollow(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) == 0, "follow")
+func cmdFollow(ts *testscript.TestScript, args []string) {
 	n := 0
 	for line := range strings.Lines(ts.ReadFile("stderr") + ts.ReadFile("stdout")) {
 		if step, ok := strings.CutPrefix(line, "  refract "); ok {
@@ -139,8 +144,7 @@ func cmdFollow(ts *testscript.TestScript, neg bool, args []string) {
 
 var decimal = regexp.MustCompile(`[0-9]+\.[0-9]{7,}(e-?[0-9]+)?`)
 
-func cmdUndated(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) > 0, "undated FILE…")
+func cmdUndated(ts *testscript.TestScript, args []string) {
 	for _, name := range args {
 		path := ts.MkAbs(name)
 		data, err := os.ReadFile(path)
@@ -151,8 +155,7 @@ func cmdUndated(ts *testscript.TestScript, neg bool, args []string) {
 
 var created = regexp.MustCompile(`,"created":"[^"]*"`)
 
-func cmdRound(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) == 0, "round")
+func cmdRound(ts *testscript.TestScript, args []string) {
 	out := decimal.ReplaceAllStringFunc(ts.ReadFile("stdout"), func(s string) string {
 		v, err := strconv.ParseFloat(s, 64)
 		ts.Check(err)
@@ -165,8 +168,7 @@ func cmdRound(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-func cmdKeys(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) > 1, "keys FILE KEY…")
+func cmdKeys(ts *testscript.TestScript, args []string) {
 	n := 0
 	for line := range strings.Lines(ts.ReadFile(args[0])) {
 		n++
@@ -194,8 +196,7 @@ type server struct {
 
 type serverKey struct{}
 
-func cmdServer(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, true, "server [KEY=VALUE]…")
+func cmdServer(ts *testscript.TestScript, args []string) {
 	options := map[string]string{}
 	for _, a := range args {
 		key, value, _ := strings.Cut(a, "=")
@@ -333,12 +334,7 @@ func startServer(options map[string]string, answer func(*llmtest.Request) string
 		}
 		return fault
 	}
-	messages := &llmtest.Messages{Key: options["key"], Schemas: options["json"] == "yes"}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/v1/messages" {
-			messages.ServeHTTP(w, r)
-			return
-		}
 		if options["batch"] == "no" && r.URL.Path == "/v1/files" {
 			http.NotFound(w, r)
 			return
@@ -397,8 +393,7 @@ func faultNamed(name string) (llmtest.Fault, error) {
 	return nil, fmt.Errorf("unknown fault %q", name)
 }
 
-func cmdCalls(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) == 1, "calls N")
+func cmdCalls(ts *testscript.TestScript, args []string) {
 	if got := ts.Value(serverKey{}).(*server).Calls(); got != number(ts, args[0]) {
 		ts.Fatalf("the server got %d calls, want %s", got, args[0])
 	}
@@ -406,8 +401,7 @@ func cmdCalls(ts *testscript.TestScript, neg bool, args []string) {
 
 // cmdSent wants that all calls so far went to this path with this text in
 // their body.
-func cmdSent(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) == 2, "sent PATH TEXT")
+func cmdSent(ts *testscript.TestScript, args []string) {
 	for _, r := range ts.Value(serverKey{}).(*server).Requests() {
 		if r.URL.Path != args[0] || !strings.Contains(string(r.Raw), args[1]) {
 			ts.Fatalf("sent to %s: %s", r.URL.Path, r.Raw)
@@ -415,13 +409,11 @@ func cmdSent(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) > 1, "interrupt N ARG…")
+func cmdInterrupt(ts *testscript.TestScript, args []string) {
 	startAndAwait(ts, args).end(ts, os.Interrupt, exitInterrupted)
 }
 
 func cmdHangup(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, false, len(args) > 1, "hangup N ARG…")
 	program, words, code := "refract", args[1:], exitInterrupted
 	if neg {
 		program, words, code = "sh", append([]string{"-c", `trap "" HUP; exec refract "$@"`, "sh"}, words...), exitDone
@@ -435,8 +427,7 @@ func cmdHangup(ts *testscript.TestScript, neg bool, args []string) {
 	r.end(ts, syscall.SIGHUP, code)
 }
 
-func cmdKilled(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) > 1, "killed N ARG…")
+func cmdKilled(ts *testscript.TestScript, args []string) {
 	startAndAwait(ts, args).end(ts, os.Kill, -1)
 }
 
@@ -464,8 +455,7 @@ func (r *running) await(ts *testscript.TestScript, calls int) {
 
 // cmdStall interrupts refract while it waits for input. Once it has taken more
 // than a pipe holds, it is known to read.
-func cmdStall(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) > 0, "stall ARG…")
+func cmdStall(ts *testscript.TestScript, args []string) {
 	out, in, err := os.Pipe()
 	ts.Check(err)
 	defer in.Close()
@@ -505,13 +495,11 @@ func (r *running) end(ts *testscript.TestScript, by os.Signal, code int) {
 	}
 }
 
-func cmdSample(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) == 0, "sample")
+func cmdSample(ts *testscript.TestScript, args []string) {
 	ts.Check(saveSample(ts.MkAbs(".")))
 }
 
-func cmdSQLite(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) > 1, "sqlite FILE SQL…")
+func cmdSQLite(ts *testscript.TestScript, args []string) {
 	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
 	ts.Check(err)
 	for _, statement := range args[1:] {

@@ -16,18 +16,15 @@ import (
 
 // scored is the result of a request for scores.
 type scored struct {
-	bySystem, bySegment, byCell bool // what is asked for
-	byRow                       bool // what each segment adds to the scores of systems
-
-	segments []*refract.Segment
+	asked []string // what a score is of, or else what each segment adds to those of systems
+	*demand
 	engine   *refract.Engine
 	scores   []*refract.SegmentScores
 	ended    *refract.Incomplete // nil where all metrics scored all
 	warnings []string
 
-	id    *refract.Identity
-	names []string // of the systems, as they appear
-	rows  [][]int  // of each segment: the place of each system's hypothesis, -1 for none
+	id   *refract.Identity
+	rows [][]int // of each segment: the place of each system's hypothesis, -1 for none
 }
 
 // The parts of an answer: see docs/reference/protocols.md.
@@ -106,9 +103,9 @@ func (p perSystem[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 // none is. one returns the score of a segment and a hypothesis, which is -1 if there is
 // none.
 func grid[T, S any](v *scored, one func(segment, h int) (T, S, bool)) (scores perSystem[[]T], status perSystem[[]S]) {
-	scores, status = perSystem[[]T]{v.names, make([][]T, len(v.names))}, perSystem[[]S]{v.names, make([][]S, len(v.names))}
+	scores, status = perSystem[[]T]{v.systems, make([][]T, len(v.systems))}, perSystem[[]S]{v.systems, make([][]S, len(v.systems))}
 	whole := true
-	for sys := range v.names {
+	for sys := range v.systems {
 		for i := range v.scores {
 			score, why, ok := one(i, v.rows[i][sys])
 			scores.of[sys], status.of[sys] = append(scores.of[sys], score), append(status.of[sys], why)
@@ -121,24 +118,22 @@ func grid[T, S any](v *scored, one func(segment, h int) (T, S, bool)) (scores pe
 	return scores, status
 }
 
+// per reports whether some scores are asked for. Those of systems go with their statistics.
+func (v *scored) per(what string) bool {
+	return slices.Contains(v.asked, what) || what == "system" && v.per(perStatistics)
+}
+
 // marshal writes all as JSON.
 func (v *scored) marshal() ([]byte, error) {
-	index := map[string]int{}
 	v.id = refract.NewIdentity()
 	for _, s := range v.segments {
 		v.id.Add(s)
-		for h := range s.Hypotheses {
-			name := s.Hypotheses[h].System
-			if _, ok := index[name]; !ok {
-				index[name], v.names = len(v.names), append(v.names, name)
-			}
-		}
 	}
-	if v.bySegment || v.byCell { // only then was memory for it reserved
+	if v.per("segment") || v.per("cell") { // only then was memory for it reserved
 		for _, s := range v.segments {
-			row := slices.Repeat([]int{-1}, len(v.names))
+			row := slices.Repeat([]int{-1}, len(v.systems))
 			for h := range s.Hypotheses {
-				row[index[s.Hypotheses[h].System]] = h
+				row[v.index[s.Hypotheses[h].System]] = h
 			}
 			v.rows = append(v.rows, row)
 		}
@@ -146,9 +141,9 @@ func (v *scored) marshal() ([]byte, error) {
 	all := scoredAll{Settings: []scoredSetting{}, Ended: v.ended.Reasons(), Warnings: v.warnings}
 	acc := v.engine.Systems()
 	var whole []refract.SystemScore
-	if v.bySystem {
+	if v.per("system") {
 		acc.Identify(nil) // hash the references only once
-		if v.byRow {
+		if v.per(perStatistics) {
 			acc.Keep()
 		}
 		for _, s := range v.scores {
@@ -164,20 +159,20 @@ func (v *scored) marshal() ([]byte, error) {
 		if name := set.AggregatorName(); name != "" {
 			out.Aggregator = &name
 		}
-		if v.bySegment {
+		if v.per("segment") {
 			if err := v.ofSegments(&out, k); err != nil {
 				return nil, err
 			}
 		}
-		if v.bySystem {
-			v.ofSystems(&out, acc, whole[k*len(v.names):][:len(v.names)])
+		if v.per("system") {
+			v.ofSystems(&out, acc, whole[k*len(v.systems):][:len(v.systems)])
 		}
 		if out.Signature == "" || out.SegmentSignature == out.Signature {
 			out.Signature, out.SegmentSignature = max(out.Signature, out.SegmentSignature), ""
 		}
 		all.Settings = append(all.Settings, out)
 	}
-	if v.byCell {
+	if v.per("cell") {
 		for k, m := range v.engine.Metrics() {
 			all.Cells = append(all.Cells, v.ofCells(k, m))
 		}
@@ -209,7 +204,7 @@ func (v *scored) ofSystems(out *scoredSetting, acc *refract.Systems, scores []re
 	}
 	all.MinReferences, all.MaxReferences = refs.least, refs.most
 	out.Signature = acc.Signature(&all).String()
-	out.Systems = perSystem[scoredSystem]{names: v.names}
+	out.Systems = perSystem[scoredSystem]{names: v.systems}
 	for i := range scores {
 		sc := &scores[i]
 		one := scoredSystem{Score: maybe(sc.Value), Method: "mean", Segments: sc.Segments + sc.Missing, Scored: sc.Segments}

@@ -107,62 +107,63 @@ func textsOf(v jsontext.Value) ([]string, error) {
 	return out, nil
 }
 
-// demand is the size of the segments in a request.
+// demand is what a request is about, and its size.
 type demand struct {
-	segments, systems int
-	cells             int // of hypotheses and references
-	columns           int // references, at least 1 a segment
-	names             int // bytes of the names of systems
+	segments []*refract.Segment
+	systems  []string       // as they appear
+	index    map[string]int // of systems
+	cells    int            // of hypotheses and references
+	columns  int            // references, at least 1 a segment
+	names    int            // bytes of the names of systems
 }
 
 func demandOf(segments []*refract.Segment) *demand {
-	d, seen := &demand{segments: len(segments)}, map[string]bool{}
+	d := &demand{segments: segments, index: map[string]int{}}
 	for _, s := range segments {
 		columns := max(1, len(s.References))
 		d.columns += columns
 		d.cells += columns * len(s.Hypotheses)
 		for i := range s.Hypotheses {
-			if name := s.Hypotheses[i].System; !seen[name] {
-				seen[name] = true
-				d.names += len(name)
+			name := s.Hypotheses[i].System
+			if _, known := d.index[name]; !known {
+				d.index[name], d.systems, d.names = len(d.systems), append(d.systems, name), d.names+len(name)
 			}
 		}
 	}
-	d.systems = len(seen)
 	return d
 }
 
+// perSegment is the number of scores of each segment and system under some settings.
+func (d *demand) perSegment(settings int) int { return settings * len(d.segments) * len(d.systems) }
+
 // score is the method of this name.
 func (s *serveRun) score(ctx context.Context, params []byte) (result []byte, err error) {
-	q, per := &scoring{}, []string(nil)
+	q, v := &scoring{}, &scored{}
 	values := q.parameters()
-	values["per"] = listOf(&per, "system,segment", wordOf("system", "segment", "cell", "statistics"), strings.Clone)
+	values["per"] = listOf(&v.asked, "system,segment", wordOf("system", "segment", "cell", perStatistics), strings.Clone)
 	segments, err := readRequest(params, "score", values)
 	if err != nil {
 		return nil, err
 	}
-	v := &scored{segments: segments, bySystem: slices.Contains(per, "system"), bySegment: slices.Contains(per, "segment"), byCell: slices.Contains(per, "cell")}
-	v.byRow = slices.Contains(per, "statistics")
-	v.bySystem = v.bySystem || v.byRow
+	v.demand = demandOf(segments)
 	q.metrics = q.specs(defaultMetrics...)
 	if err := s.check(q.metrics); err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(segments, func(s *refract.Segment) bool { return len(s.Hypotheses) > 0 }) {
+	if len(v.systems) == 0 {
 		return nil, &serve.Usage{Err: dataset.ErrNoSystems}
 	}
-	d, settings := demandOf(segments), len(q.metrics)*max(1, len(q.aggregators))
-	scores := len(q.metrics) * d.cells
-	if v.bySegment {
-		scores += settings * d.segments * d.systems
+	settings, scores := len(q.metrics)*max(1, len(q.aggregators)), len(q.metrics)*v.cells
+	if v.per("segment") {
+		scores += v.perSegment(settings)
 	}
-	if v.byCell {
-		scores += len(q.metrics) * d.columns * d.systems
+	if v.per("cell") {
+		scores += len(q.metrics) * v.columns * len(v.systems)
 	}
-	if v.byRow {
-		scores += settings * d.segments * d.systems * rowWidth
+	if v.per(perStatistics) {
+		scores += v.perSegment(settings) * rowWidth
 	}
-	if err := serve.Expect(ctx, int64(scores*scoreBytes+settings*(rowBytes+rowBytes*d.systems+3*d.names))); err != nil {
+	if err := serve.Expect(ctx, int64(scores*scoreBytes+settings*(rowBytes+rowBytes*len(v.systems)+3*v.names))); err != nil {
 		return nil, err
 	}
 	from, target := q.languages(nil)
@@ -184,7 +185,7 @@ func (s *serveRun) score(ctx context.Context, params []byte) (result []byte, err
 		return nil, err
 	}
 	var mu sync.Mutex
-	o := s.judging.options(refract.Options{EveryCell: v.byCell})
+	o := s.judging.options(refract.Options{EveryCell: v.per("cell")})
 	if len(params) < shortRequest {
 		o.Workers = 1
 	}
@@ -193,7 +194,7 @@ func (s *serveRun) score(ctx context.Context, params []byte) (result []byte, err
 		defer mu.Unlock()
 		v.warnings = append(v.warnings, message)
 	}
-	if v.engine, err = q.engine(ctx, refract.InMemory(segments), chosen, v.bySystem, o); err != nil {
+	if v.engine, err = q.engine(ctx, refract.InMemory(segments), chosen, v.per("system"), o); err != nil {
 		return nil, err
 	}
 	gather := audit.NewReports(v.engine.Metrics())
@@ -227,7 +228,7 @@ func (s *serveRun) compare(ctx context.Context, params []byte) (result []byte, e
 	// The answer has only rows, but scores and resamples are kept until it is complete.
 	d, settings := demandOf(segments), len(p.Metrics)*len(p.Aggregators)
 	rows := len(p.Statistics) * settings
-	scores := len(p.Metrics)*d.cells + settings*d.segments*d.systems + rows*p.Bootstrap.Resamples
+	scores := len(p.Metrics)*d.cells + d.perSegment(settings) + rows*p.Bootstrap.Resamples
 	if c.showsPairs() {
 		rows *= settings
 	}

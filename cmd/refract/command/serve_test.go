@@ -20,8 +20,7 @@ import (
 // aggregators, by requests to refract serve and by refract score, and compares: numbers
 // as they are written, statuses, and signatures. Copies of the request, and others that
 // fail, go with it.
-func cmdServed(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) == 3, "served FILE METRICS AGGREGATORS")
+func cmdServed(ts *testscript.TestScript, args []string) {
 	file, specs, aggregators := args[0], strings.Fields(args[1]), strings.Split(args[2], ",")
 	for i, spec := range specs {
 		specs[i] = strings.ReplaceAll(spec, "_", " ")

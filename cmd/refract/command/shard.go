@@ -38,7 +38,7 @@ type shardFlag struct {
 }
 
 func (s *shardFlag) register(cmd *cobra.Command) {
-	taskFlags.of(cmd)("shard", plain(&s.shard, ""), "`I/N`: do part I of N, from 1, and write OUT.I-of-N.jsonl for 'refract merge'; auto/N takes I from SLURM or Kubernetes", neutral, isNamed)
+	taskFlags.of(cmd)("shard", plain(&s.shard, ""), "`I/N`: do part I of N, from 1, and write OUT.I-of-N.jsonl for 'refract merge', or without -o to standard output; auto/N takes I from SLURM or Kubernetes", neutral, isNamed)
 }
 
 // mostShards is the largest number of shards.

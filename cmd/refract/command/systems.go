@@ -310,20 +310,24 @@ func (ts *testedSystems) noteOrder(t *report.NamedTable) {
 			}
 		}
 		const most = 3
-		switch name := set.Metric.Info().Name; {
-		case len(swapped) == 0:
+		name, such := set.Metric.Info().Name, ": "
+		if len(swapped) == 0 {
 			t.Note("%s: the order of systems is the same under all %d aggregations", name, len(of))
-		case len(swapped) > most:
-			t.Note("%s: %d of %d pairs of systems change places between aggregations, such as %s", name, len(swapped), pairs, strings.Join(swapped[:most], "; "))
-		default:
-			t.Note("%s: %d of %d pairs of systems change places between aggregations: %s", name, len(swapped), pairs, strings.Join(swapped, "; "))
+			continue
 		}
+		n := len(swapped)
+		if n > most {
+			swapped, such = swapped[:most], ", such as "
+		}
+		t.Note("%s: %d of %d pairs of systems change places between aggregations%s%s", name, n, pairs, such, strings.Join(swapped, "; "))
 	}
 }
 
 // Columns of tables: texts, whole numbers, and numbers with decimals for people.
-func textColumn(name string) report.Column  { return report.Column{Name: name} }
-func countColumn(name string) report.Column { return report.Column{Name: name, Kind: report.KindInt} }
+func textColumn(name string) report.Column { return report.Column{Name: name} }
+func countColumn(name string) report.Column {
+	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindInt}
+}
 func numberColumn(name string, digits int) report.Column {
 	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindFloat, Digits: digits}
 }
@@ -338,28 +342,26 @@ func programColumn(c report.Column) report.Column {
 	return c
 }
 
-// keyed is a table with a setting in each row: people see it if there are several,
-// programs see its parts.
-func (ts *testedSystems) keyed(columns ...report.Column) *report.NamedTable {
-	keys := []report.Column{{Name: "metric"}, {Name: "aggregate"}}
-	if ts.plan.view.format.ForPeople() {
-		if keys = []report.Column{{Name: "setting"}}; len(ts.settings) == 1 {
-			keys = nil
-		}
+// ofSetting returns the columns, or cells, that people or programs see in a table with a setting
+// in each row: people see the setting if there are several, programs its parts.
+func ofSetting[T any](ts *testedSystems, people T, programs ...T) []T {
+	switch {
+	case !ts.plan.view.format.ForPeople():
+		return programs
+	case len(ts.settings) == 1:
+		return nil
 	}
-	return &report.NamedTable{Columns: append(keys, columns...)}
+	return []T{people}
+}
+
+func (ts *testedSystems) newTable(columns ...report.Column) *report.NamedTable {
+	return &report.NamedTable{Columns: append(ofSetting(ts, textColumn("setting"), textColumn("metric"), textColumn("aggregate")), columns...)}
 }
 
 // add adds a row about a setting.
 func (ts *testedSystems) add(t *report.NamedTable, setting int, cells ...any) {
 	set := ts.settings[setting]
-	keys := []any{set.Metric.Info().Name, report.StringOrNull(set.AggregatorName())}
-	if ts.plan.view.format.ForPeople() {
-		if keys = []any{ts.name(setting)}; len(ts.settings) == 1 {
-			keys = nil
-		}
-	}
-	t.Add(append(keys, cells...)...)
+	t.Add(append(ofSetting[any](ts, ts.name(setting), set.Metric.Info().Name, report.StringOrNull(set.AggregatorName())), cells...)...)
 }
 
 // decimals is 3 if the scores of some setting need it, else 1. Differences have one
@@ -405,16 +407,13 @@ func (ts *testedSystems) least(comparisons int) int {
 
 // shownP is the p-value of a pair, missing if too few segments differ.
 func shownP(p *significance.SystemPair, value float64, least int) report.Value {
-	if p.Differing < least || math.IsNaN(value) {
-		return report.Null()
-	}
-	return report.Float(value)
+	return where(p.Differing >= least, report.Float(value))
 }
 
 // pairs is the table of every pair.
 func (ts *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 	digits := ts.decimals()
-	t := ts.keyed(textColumn("system_a"), textColumn("system_b"), countColumn(ts.by+"s"), numberColumn("score_a", digits), numberColumn("score_b", digits),
+	t := ts.newTable(textColumn("system_a"), textColumn("system_b"), countColumn(ts.by+"s"), numberColumn("score_a", digits), numberColumn("score_b", digits),
 		numberColumn("delta", digits+1), numberColumn("p", 4), programColumn(numberColumn("p_sacrebleu", 4)), numberColumn("p_corrected", 4), textColumn("result"), programColumn(textColumn("method")))
 	pairs := len(ts.names) * (len(ts.names) - 1) / 2
 	if least := float64(pairs) / float64(ts.plan.resamples+1); least > ts.plan.alpha {
@@ -440,7 +439,7 @@ func (ts *testedSystems) systems(ctx context.Context) (*report.NamedTable, error
 	digits := ts.decimals()
 	segments, deltaCI := countColumn(ts.by+"s"), intervalColumn("delta_ci", digits+1)
 	segments.Minor, deltaCI.Header = true, fmt.Sprintf("%.6g%% ci", 100*(1-ts.plan.alpha))
-	t := ts.keyed(textColumn("system"), numberColumn("score", digits),
+	t := ts.newTable(textColumn("system"), numberColumn("score", digits),
 		programColumn(intervalColumn("ci", digits)), programColumn(numberColumn("ci_mean", digits)),
 		countColumn("rank"), intervalColumn("rank_ci", 0), numberColumn("delta", digits+1), deltaCI, numberColumn("p", 4), programColumn(numberColumn("p_sacrebleu", 4)), textColumn("result"), segments,
 		programColumn(countColumn("missing")), programColumn(textColumn("baseline")), programColumn(textColumn("status")), programColumn(textColumn("method")), programColumn(textColumn("signature")))
@@ -449,39 +448,28 @@ func (ts *testedSystems) systems(ctx context.Context) (*report.NamedTable, error
 		if err != nil {
 			return nil, err
 		}
-		pairs := make([]*significance.SystemPair, len(ts.names))
-		for i := range c.Pairs {
-			pairs[c.Pairs[i].A] = &c.Pairs[i]
+		pairs, order := make([]significance.SystemPair, len(ts.names)), make([]int, len(ts.names))
+		for i := range order { // the baseline has no pair
+			order[i], pairs[i] = i, significance.SystemPair{Segments: c.Systems[i].Segments, Delta: math.NaN(), P: math.NaN(), Decisive: math.NaN()}
 		}
-		var order []int
-		for i := range ts.names {
-			order = append(order, i)
+		for _, p := range c.Pairs {
+			pairs[p.A] = p
 		}
 		last := func(i int) int { return cmp.Or(c.Systems[i].Rank, len(order)+1) }
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(last(i), last(j)) })
 		var tied, lacking []string
 		for _, i := range order {
-			s, sc := &c.Systems[i], ts.score(k, i)
-			var ci, mean, rank, rankCI, delta, deltaCI, decisive, raw, result any // nil where missing
-			segments := s.Segments
-			if sc.OK {
-				ci, mean = bounds(s.Interval), s.Interval.Mean
-			}
-			if sc.OK && s.Rank > 0 {
-				rank, rankCI = s.Rank, report.Interval(float64(s.RankLow), float64(s.RankHigh))
-			} else {
+			s, sc, p := &c.Systems[i], ts.score(k, i), &pairs[i]
+			ranked, result := sc.OK && s.Rank > 0, ts.result(k, p, p.Decisive, 1)
+			if !ranked {
 				lacking = append(lacking, ts.names[i])
 			}
-			if p := pairs[i]; p != nil {
-				segments = p.Segments
-				if !math.IsNaN(p.Delta) {
-					delta, deltaCI, decisive, raw, result = p.Delta, bounds(p.Interval), shownP(p, p.Decisive, ts.least(1)), shownP(p, p.P, 1), ts.result(k, p, p.Decisive, 1)
-				}
-				if result == report.String("tie") {
-					tied = append(tied, ts.names[i])
-				}
+			if result == report.String("tie") {
+				tied = append(tied, ts.names[i])
 			}
-			ts.add(t, k, ts.names[i], scoreValue(sc), ci, mean, rank, rankCI, delta, deltaCI, decisive, raw, result, segments,
+			ts.add(t, k, ts.names[i], scoreValue(sc), where(sc.OK, bounds(s.Interval)), where(sc.OK, report.Float(s.Interval.Mean)),
+				where(ranked, report.Int(s.Rank)), where(ranked, report.Interval(float64(s.RankLow), float64(s.RankHigh))),
+				p.Delta, where(!math.IsNaN(p.Delta), bounds(p.Interval)), shownP(p, p.Decisive, ts.least(1)), shownP(p, p.P, 1), result, p.Segments,
 				sc.Missing, ts.names[ts.against], sc.Status.String(), method(sc), ts.acc.Signature(sc).String())
 		}
 		if len(lacking) > 0 {

@@ -48,7 +48,7 @@ func New(name string, lower bool) *Tokenizer {
 
 // Split implements Splitter.
 func (t *Tokenizer) Split(s string, yield func(token []byte)) {
-	s = text.TrimRight(s)
+	s = strings.TrimRightFunc(s, text.IsSpace)
 	if t.lower && t.kind != Rouge {
 		s = text.Lower(s)
 	}
@@ -75,7 +75,7 @@ func (t *Tokenizer) Split(s string, yield func(token []byte)) {
 		}
 		t.thirteenA(s)
 	case "zh":
-		t.chinese(text.Trim(s))
+		t.chinese(strings.TrimFunc(s, text.IsSpace))
 	case "intl":
 		t.international(s)
 	case "char":

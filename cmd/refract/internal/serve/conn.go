@@ -73,7 +73,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer, hello [
 
 // read starts requests until the input ends.
 func (c *conn) read(in *lines) error {
-	for {
+	for number := 1; ; number++ {
 		select {
 		case c.slots <- struct{}{}:
 		case <-c.ctx.Done():
@@ -93,9 +93,10 @@ func (c *conn) read(in *lines) error {
 			return nil
 		}
 		var r request
-		if r.id = "null"; err == nil {
+		if r.id = noID; err == nil {
 			r, err = parse(line)
 		}
+		r.line = number
 		c.begin(r, int64(len(line)), err)
 	}
 }
@@ -114,7 +115,7 @@ func (c *conn) begin(r request, size int64, err error) {
 	switch {
 	case err != nil:
 	case c.pending[r.id] != nil:
-		r.id, err = "null", jsonline.Fault("the id %s belongs to a request that is not answered yet", r.id)
+		r.id, err = noID, jsonline.Fault("the id %s belongs to a request that is not answered yet", r.id)
 	case r.method == cancelMethod:
 		result, err = c.cancel(r.params)
 	default:
@@ -125,6 +126,9 @@ func (c *conn) begin(r request, size int64, err error) {
 		}
 	}
 	c.mu.Unlock()
+	if r.id == noID {
+		err = fmt.Errorf("line %d: %w", r.line, err)
+	}
 	inner, release := c.withRoom(ctx)
 	finish := func() {
 		c.answer(ctx, &r, cancel, result, err)

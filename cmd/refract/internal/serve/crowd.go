@@ -1,9 +1,9 @@
 package serve
 
 import (
-	"container/list"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 )
 
@@ -19,60 +19,38 @@ const (
 // crowd bounds the idle connections of an HTTP server. It closes old ones instead of making
 // new ones wait, so that many half-open connections delay nobody.
 type crowd struct {
-	mu       sync.Mutex
-	waiting  list.List // net.Conns without a request, the oldest first
-	elements map[net.Conn]*list.Element
-	clients  map[string]int // how many wait
+	mu      sync.Mutex
+	waiting []idleConn // the oldest first
 }
 
-func newCrowd() *crowd {
-	return &crowd{elements: map[net.Conn]*list.Element{}, clients: map[string]int{}}
+// idleConn is a connection without a request.
+type idleConn struct {
+	net.Conn
+	client string
 }
 
 // watch is the ConnState callback of a server.
 func (c *crowd) watch(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.remove(conn)
+	c.waiting = slices.DeleteFunc(c.waiting, func(w idleConn) bool { return w.Conn == conn })
 	if state != http.StateNew && state != http.StateIdle {
 		return
 	}
-	client := client(conn)
-	c.elements[conn] = c.waiting.PushBack(conn)
-	switch c.clients[client]++; {
-	case c.clients[client] > maxClientConns:
-		c.closeOldest(client)
-	case c.waiting.Len() > maxWebConns:
-		c.closeOldest("")
-	}
-}
-
-// remove takes a connection off those that wait.
-func (c *crowd) remove(conn net.Conn) {
-	e := c.elements[conn]
-	if e == nil {
-		return
-	}
-	c.waiting.Remove(e)
-	delete(c.elements, conn)
-	client := client(conn)
-	if c.clients[client]--; c.clients[client] == 0 {
-		delete(c.clients, client)
-	}
-}
-
-// closeOldest closes the oldest idle connection of a client, or of any client for "".
-func (c *crowd) closeOldest(of string) {
-	for e := c.waiting.Front(); e != nil; e = e.Next() {
-		conn := e.Value.(net.Conn)
-		if of != "" && client(conn) != of {
-			continue
+	client, theirs := hostOf(conn.RemoteAddr().String()), 0
+	c.waiting = append(c.waiting, idleConn{conn, client})
+	for _, w := range c.waiting {
+		if w.client == client {
+			theirs++
 		}
-		c.remove(conn)
-		conn.Close() // the server then calls watch with StateClosed
+	}
+	oldest := 0
+	switch {
+	case theirs > maxClientConns:
+		oldest = slices.IndexFunc(c.waiting, func(w idleConn) bool { return w.client == client })
+	case len(c.waiting) <= maxWebConns:
 		return
 	}
+	c.waiting[oldest].Close() // the server then calls watch with StateClosed
+	c.waiting = slices.Delete(c.waiting, oldest, oldest+1)
 }
-
-// client returns the address of a connection's client.
-func client(conn net.Conn) string { return hostOf(conn.RemoteAddr().String()) }

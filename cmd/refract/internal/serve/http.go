@@ -41,7 +41,7 @@ func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, w Web) error {
 		Handler:           s.handler(w),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: 1 << 16,
-		ConnState: newCrowd().watch,
+		ConnState: new(crowd).watch,
 	}
 	return Until(ctx, srv, l, lastWord)
 }

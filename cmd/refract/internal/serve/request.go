@@ -13,13 +13,16 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// request is a parsed line. Its id is the JSON that the answer repeats, "null" if the
-// line has no valid id.
+// request is a parsed line. Its id is the JSON that the answer repeats, or noID.
 type request struct {
 	id     string
+	line   int // its number, from 1
 	method string
 	params []byte // an object; nil if there are none
 }
+
+// noID is the id of a line without a valid one.
+const noID = "null"
 
 const (
 	maxID     = 80 // bytes of a text id
@@ -38,11 +41,11 @@ func parse(line []byte) (request, error) {
 			ID requestID `json:"id"`
 		}{}
 		if json.Unmarshal(line, &id) != nil || id.ID == "" {
-			id.ID = "null"
+			id.ID = noID
 		}
 		return request{id: string(id.ID)}, err
 	}
-	out := request{id: cmp.Or(string(in.ID), "null"), params: in.Params}
+	out := request{id: cmp.Or(string(in.ID), noID), params: in.Params}
 	switch {
 	case in.ID == "":
 		return out, jsonline.Fault(`the request has no "id": an integer, or a text of up to 80 bytes`)

@@ -51,16 +51,17 @@ func TestAnswers(t *testing.T) {
 		{`{"id":1,"method":"cancel","params":{"id":2}}`, `{"id":1,"result":{"cancelled":false}}`},
 		{`{"id":1,"method":"cancel","params":{}}`, `{"id":1,"error":{"code":"usage","message":"name the request by \"id\""}}`},
 		{`{"id":1,"method":"echo","more":2}`, `{"id":1,"error":{"code":"usage","message":"unknown field \"more\"; the fields are id, method, params"}}`},
-		{`{"id":1,"id":2,"method":"echo"}`, `{"id":null,"error":{"code":"usage","message":"field \"id\" is there twice"}}`},
+		{`{"id":1,"id":2,"method":"echo"}`, `{"id":null,"error":{"code":"usage","message":"line 1: field \"id\" is there twice"}}`},
 		{`{"id":1,"method":"echo","params":[]}`, `{"id":1,"error":{"code":"usage","message":"field params must be an object"}}`},
-		{`{"id":1.5,"method":"echo"}`, `{"id":null,"error":{"code":"usage","message":"field id must be an integer, or a text of up to 80 bytes"}}`},
-		{`{"id":null,"method":"echo"}`, `{"id":null,"error":{"code":"usage","message":"field id must be an integer, or a text of up to 80 bytes"}}`},
-		{`{"method":"echo"}`, `{"id":null,"error":{"code":"usage","message":"the request has no \"id\": an integer, or a text of up to 80 bytes"}}`},
+		{`{"id":1.5,"method":"echo"}`, `{"id":null,"error":{"code":"usage","message":"line 1: field id must be an integer, or a text of up to 80 bytes"}}`},
+		{`{"id":null,"method":"echo"}`, `{"id":null,"error":{"code":"usage","message":"line 1: field id must be an integer, or a text of up to 80 bytes"}}`},
+		{`{"method":"echo"}`, `{"id":null,"error":{"code":"usage","message":"line 1: the request has no \"id\": an integer, or a text of up to 80 bytes"}}`},
 		{`{"id":1}`, `{"id":1,"error":{"code":"usage","message":"the request has no \"method\""}}`},
-		{`{"id":1,"method":"echo","params":{"a":NaN}}`, `{"id":null,"error":{"code":"usage","message":"bad JSON: invalid character 'N' at start of value; JSON has no NaN: write null for a missing value"}}`},
-		{"{\"id\":1,\"method\":\"\xff\"}", `{"id":null,"error":{"code":"usage","message":"bad JSON: invalid UTF-8"}}`},
-		{`{"id":1,"method":"echo","params":{"a":` + strings.Repeat("[", 10000), `{"id":null,"error":{"code":"usage","message":"bad JSON: exceeded max depth"}}`},
-		{``, `{"id":null,"error":{"code":"usage","message":"bad JSON: it ends before its value does"}}`},
+		{`{"id":1,"method":"echo","params":{"a":NaN}}`, `{"id":null,"error":{"code":"usage","message":"line 1: bad JSON: invalid character 'N' at start of value; JSON has no NaN: write null for a missing value"}}`},
+		{"{\"id\":1,\"method\":\"\xff\"}", `{"id":null,"error":{"code":"usage","message":"line 1: bad JSON: invalid UTF-8"}}`},
+		{`{"id":1,"method":"echo","params":{"a":` + strings.Repeat("[", 10000), `{"id":null,"error":{"code":"usage","message":"line 1: bad JSON: exceeded max depth"}}`},
+		{`null`, `{"id":null,"error":{"code":"usage","message":"line 1: a request must be a JSON object, not null"}}`},
+		{``, `{"id":null,"error":{"code":"usage","message":"line 1: bad JSON: it ends before its value does"}}`},
 	} {
 		got := answers(t, c.line+"\n")
 		if len(got) != 1 || got[0] != c.want {
@@ -93,7 +94,7 @@ func TestCancel(t *testing.T) {
 		}
 	}
 	io.WriteString(conn, `{"id":7,"method":"wait"}`+"\n"+`{"id":7,"method":"echo"}`+"\n")
-	expect(`{"id":null,"error":{"code":"usage","message":"the id 7 belongs to a request that is not answered yet"}}`)
+	expect(`{"id":null,"error":{"code":"usage","message":"line 2: the id 7 belongs to a request that is not answered yet"}}`)
 	io.WriteString(conn, `{"id":"7","method":"cancel","params":{"id":"7"}}`+"\n")
 	expect(`{"id":"7","result":{"cancelled":false}}`) // the text "7" is not the integer 7
 	io.WriteString(conn, `{"id":8,"method":"cancel","params":{"id":7}}`+"\n")
@@ -224,7 +225,7 @@ func TestLongLine(t *testing.T) {
 	var out bytes.Buffer
 	s := echo()
 	require.NoError(t, s.Serve(t.Context(), in, &out, nil))
-	want := `{"id":null,"error":{"code":"usage","message":"the request has more than 64 MiB; split it"}}` + "\n" + `{"id":1,"result":{}}` + "\n"
+	want := `{"id":null,"error":{"code":"usage","message":"line 1: the request has more than 64 MiB; split it"}}` + "\n" + `{"id":1,"result":{}}` + "\n"
 	if out.String() != want || !s.large.all.TryAcquire(maxShared) {
 		t.Error(out.String())
 	}

@@ -12,8 +12,7 @@ import (
 	"github.com/refract-eval/refract/diversify/selection"
 )
 
-// Counts checks the existing answers of segments again and counts the verdicts. The counts
-// can be stored as JSON and merged.
+// Counts checks the existing answers of segments again and counts the verdicts.
 type Counts struct {
 	Segments   int
 	References int // not missing
@@ -32,7 +31,7 @@ type Counts struct {
 	Worded    int                  // accepted answers in a language with word lists for alarms
 	Diversity *selection.Diversity // of accepted answers
 
-	checker *check.Checker // nil in counts read from JSON
+	checker *check.Checker
 }
 
 // Count counts how often a verdict was given, or how often a cleaning step changed a text.
@@ -80,8 +79,8 @@ func (n *Counts) Add(s *refract.Segment) *refract.Segment {
 			if v.Review != "" && v.Verdict == check.Accepted {
 				judge.Accept(v.Text.Value)
 			}
-			if given {
-				n.other(v.Verdict)
+			if given && !slices.Contains(n.Others, v.Verdict) {
+				n.Others = append(n.Others, v.Verdict)
 			}
 			n.count(n.ByVerdict, v.Verdict)
 		default:
@@ -184,13 +183,6 @@ func setAside(judge *check.Segment, s *refract.Segment) {
 		if v.Verdict == selection.NotSelected && v.Text.Valid {
 			judge.Accept(v.Text.Value)
 		}
-	}
-}
-
-// other notes a verdict that does not come from checks.
-func (n *Counts) other(verdict string) {
-	if !slices.Contains(n.Others, verdict) {
-		n.Others = append(n.Others, verdict)
 	}
 }
 

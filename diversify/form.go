@@ -61,17 +61,23 @@ type form struct {
 	params []cache.Params // by how often the token limit was enlarged
 }
 
-// newForms returns the forms to look up, the preferred one first.
+// formsOf returns what a Form asks for, the preferred one first: with a schema, and as text.
+func formsOf(f Form, e llm.Endpoint, wire llm.Request, schema llm.Schema) (forms []form) {
+	if f != FormText {
+		shaped := wire
+		shaped.Schema = schema
+		forms = append(forms, form{name: string(FormJSON), kind: string(e) + kindJSON, wire: shaped})
+	}
+	if f != FormJSON {
+		forms = append(forms, form{kind: string(e), wire: wire})
+	}
+	return forms
+}
+
+// newForms returns the forms to look up.
 func (e *Expander) newForms() (forms []form, err error) {
 	wire := llm.Request{Model: e.cfg.Model, Temperature: e.cfg.Temperature, TopP: e.cfg.TopP, Omit: e.cfg.Omit, Extra: e.cfg.Extra}
-	if e.cfg.Form != FormText {
-		shaped := wire
-		shaped.Schema = answerSchema
-		forms = append(forms, form{name: string(FormJSON), kind: string(e.cfg.Endpoint) + kindJSON, wire: shaped})
-	}
-	if e.cfg.Form != FormJSON {
-		forms = append(forms, form{kind: string(e.cfg.Endpoint), wire: wire})
-	}
+	forms = formsOf(e.cfg.Form, e.cfg.Endpoint, wire, answerSchema)
 	for i := range forms {
 		f := &forms[i]
 		for room := range e.cfg.Enlarge + 1 {

@@ -67,7 +67,8 @@ func judgeSchema() llm.Schema {
 // judge is an Equivalence with what its requests need.
 type judge struct {
 	Equivalence
-	forms []form // to look up, in this order
+	forms  []form         // to look up, in this order
+	params []cache.Params // by try
 }
 
 // item is a text in a question to the judge: an answer, given by its index in job.asks, or a
@@ -83,7 +84,6 @@ func newJudge(e Equivalence, answers Form) (*judge, error) {
 	e.Endpoint = cmp.Or(e.Endpoint, llm.Chat)
 	g := &judge{Equivalence: e}
 	schema := judgeSchema()
-	var params []cache.Params
 	for try := range 2 {
 		p, err := cache.NewParams(map[string]any{
 			"temperature": 0.0, "top_p": 1.0, "max_tokens": judgeTokens(try),
@@ -92,16 +92,12 @@ func newJudge(e Equivalence, answers Form) (*judge, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the judge of equivalence: %w", err)
 		}
-		params = append(params, p)
+		g.params = append(g.params, p)
 	}
-	if answers == FormText || e.Endpoint == llm.Completions {
+	if e.Endpoint == llm.Completions {
 		answers = FormText
-	} else {
-		g.forms = append(g.forms, form{kind: string(e.Endpoint) + kindJSON, params: params, wire: llm.Request{Schema: schema}})
 	}
-	if answers != FormJSON {
-		g.forms = append(g.forms, form{kind: string(e.Endpoint), params: params})
-	}
+	g.forms = formsOf(answers, e.Endpoint, llm.Request{Model: e.Model, TopP: 1}, schema)
 	if err := g.question("", "a", []string{"b"}, 0).Wire.Check(e.Endpoint); err != nil {
 		return nil, fmt.Errorf("the judge of equivalence: %w", err)
 	}
@@ -121,9 +117,9 @@ func (g *judge) question(source, reference string, texts []string, try int) ask.
 	prompt := b.String()
 	var q *ask.Question
 	for _, f := range slices.Backward(g.forms) {
-		request := cache.Request{Kind: f.kind, Model: g.Model, Prompt: prompt, Params: f.params[try], Sample: try}
+		request := cache.Request{Kind: f.kind, Model: g.Model, Prompt: prompt, Params: g.params[try], Sample: try}
 		wire := f.wire
-		wire.Model, wire.Prompt, wire.TopP, wire.MaxTokens = g.Model, prompt, 1, judgeTokens(try)
+		wire.Prompt, wire.MaxTokens = prompt, judgeTokens(try)
 		q = &ask.Question{Request: request, Key: request.Key(), Wire: wire, Expected: verdictTokens * len(texts), Other: q}
 	}
 	return *q

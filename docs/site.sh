@@ -8,7 +8,20 @@ site=$(realpath -m "${1:-site}")
 cd "$(dirname "$0")/.."
 lock=docs/requirements.txt
 source benchmarks/peers/environment.sh
-NO_MKDOCS_2_WARNING=1 "$venv/bin/mkdocs" build --strict --quiet --site-dir "$site"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+python3 docs/site_pages.py "$work/pages"
+if ! NO_COLOR=1 "$venv/bin/zensical" build --strict --config-file "$work/pages/mkdocs.yml" >"$work/said" 2>&1; then
+	cat "$work/said" >&2
+	exit 1
+fi
+if [ -e "$site" ] && ! [ -e "$site/sitemap.xml" ]; then
+	echo "$site is there and no site" >&2
+	exit 1
+fi
+rm -rf "$site"
+mkdir -p "$(dirname "$site")"
+mv "$work/pages/site" "$site"
 # The theme asks GitHub for stars where it finds the component "source", and a CDN for Mermaid.
 if grep -rnoE --include='*.html' \
 	'(<(script|img|source|iframe)[^>]* src(set)?|<link[^>]* rel="?(stylesheet|preconnect|preload|icon)[^>]* href)="?(https?:)?//[^" >]*|data-md-component="?source|class="?mermaid' "$site" ||

@@ -264,8 +264,8 @@ func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error)
 	block := rs.together()
 	drawn := rs.known.drawn(b, rs)
 	for i, k := range rs.pairs {
-		if drawn != nil && k.byUnit != nil && k.goldInside {
-			drawn.hold(i, rs.vectors[i], k.byUnit)
+		if drawn != nil {
+			k.held = drawn.hold(i, rs.vectors[i], k.gold, rs.width)
 		}
 	}
 	err := Blocks(ctx, b.Resamples, block, func() func(from, to int) {

@@ -52,13 +52,13 @@ type draws struct {
 	weights   [][]int32
 
 	mu   sync.Mutex
-	tied map[int]goldTies // of each vector
+	tied map[int]*heldTies // of each vector
 }
 
-// goldTies are the [unitPairs.squares] of gold scores in all resamples.
-type goldTies struct {
+// heldTies are the [ties.count] of gold scores in all resamples.
+type heldTies struct {
 	Row
-	squares []int64
+	squares, groups []int64
 }
 
 // drawn returns how often each resample draws each unit, nil if there are too many to hold.
@@ -69,22 +69,25 @@ func (k *known) drawn(b Bootstrap, rs *resampler) *draws {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if d := k.draws; d == nil || d.resamples != b.Resamples || d.seed != b.Seed || !slices.Equal(d.pool, rs.pool) || len(d.weights[0]) != rs.units {
-		k.draws = &draws{resamples: b.Resamples, seed: b.Seed, pool: rs.pool, weights: b.weights(rs, 0, b.Resamples), tied: map[int]goldTies{}}
+		k.draws = &draws{resamples: b.Resamples, seed: b.Seed, pool: rs.pool, weights: b.weights(rs, 0, b.Resamples), tied: map[int]*heldTies{}}
 	}
 	return k.draws
 }
 
-// hold gives pairs of a vector the squares of its gold scores in all resamples.
-func (d *draws) hold(vector int, of Row, p *unitPairs) {
+// hold returns the ties of the gold scores of a vector in all resamples.
+func (d *draws) hold(vector int, of Row, t *ties, width int) *heldTies {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	t, ok := d.tied[vector]
-	if !ok || !slices.Equal(t.Gold, of.Gold) || !slices.Equal(t.unit, of.unit) {
-		t = goldTies{Row: of}
-		for _, weights := range d.weights {
-			t.squares = append(t.squares, p.squares(weights))
-		}
-		d.tied[vector] = t
+	if held := d.tied[vector]; held != nil && slices.Equal(held.Gold, of.Gold) && slices.Equal(held.unit, of.unit) {
+		return held
 	}
-	p.held = t.squares
+	held, b := &heldTies{Row: of}, new(block)
+	for weights := range slices.Chunk(d.weights, laneCapacity(width)) {
+		var squares, groups [mostOfBlock]int64
+		b.pack(weights, width)
+		t.count(b, &squares, &groups)
+		held.squares, held.groups = append(held.squares, squares[:len(weights)]...), append(held.groups, groups[:len(weights)]...)
+	}
+	d.tied[vector] = held
+	return held
 }

@@ -3,7 +3,7 @@ package correlate
 import "math/bits"
 
 // wordsOfBlock is the number of words that hold the numbers of a block of resamples.
-const wordsOfBlock = 16
+const wordsOfBlock = 8
 
 // mostOfBlock is the largest number of resamples in a block.
 const mostOfBlock = wordsOfBlock * (64 / narrowest)
@@ -24,14 +24,6 @@ func (l *lanes) add(m *lanes) {
 	l[5] += m[5]
 	l[6] += m[6]
 	l[7] += m[7]
-	l[8] += m[8]
-	l[9] += m[9]
-	l[10] += m[10]
-	l[11] += m[11]
-	l[12] += m[12]
-	l[13] += m[13]
-	l[14] += m[14]
-	l[15] += m[15]
 }
 
 // addTimes adds numbers n times.
@@ -41,19 +33,12 @@ func (l *lanes) addTimes(m *lanes, n int64) {
 	}
 }
 
-func (l *lanes) subtract(m *lanes) {
-	for i := range l {
-		l[i] -= m[i]
-	}
-}
-
 // block holds the weights of the units in some resamples.
 type block struct {
-	resamples int
-	width     int       // of a lane, in bits
-	weights   [][]int32 // of each resample
-	units     []lanes   // the same weights
-	held      int       // 1 + the number of the first resample, if their draws are held
+	width   int       // of a lane, in bits
+	weights [][]int32 // of each resample
+	units   []lanes   // the same weights
+	held    int       // 1 + the number of the first resample, if their draws are held
 }
 
 // laneWidth is the number of bits of a lane that holds numbers up to most.
@@ -72,7 +57,7 @@ func laneCapacity(width int) int { return wordsOfBlock * (64 / width) }
 
 // pack sets the weights of the block, at most its capacity.
 func (b *block) pack(weights [][]int32, width int) {
-	b.width = width
+	b.weights, b.width = weights, width
 	b.units = zeros(b.units, len(weights[0]))
 	for r, of := range weights {
 		word, shift := r%wordsOfBlock, r/wordsOfBlock*width
@@ -87,32 +72,18 @@ func (b *block) number(l *lanes, resample int) int64 {
 	return int64(l[resample%wordsOfBlock] >> (resample / wordsOfBlock * b.width) & (1<<b.width - 1))
 }
 
-// addPresent counts, per resample, the numbers that are not 0.
-func (b *block) addPresent(sums *[mostOfBlock]int64, x []lanes) {
-	for i := range x {
-		for k := range b.resamples {
-			if b.number(&x[i], k) != 0 {
-				sums[k]++
-			}
-		}
-	}
-}
-
-// addProducts adds, per resample, the sum of the products of two aligned slices to sums.
-func (b *block) addProducts(sums *[mostOfBlock]int64, x, y []lanes) {
+// addProducts adds, per resample, the products of two numbers to sums.
+func (b *block) addProducts(sums *[mostOfBlock]int64, x, y *lanes) {
 	per, mask, shift := 64/b.width, uint64(1)<<b.width-1, b.width&63 // a shift by less than 64 needs no check
-	for i := range x {
-		x, y := &x[i], &y[i]
-		for word := range wordsOfBlock {
-			v, w := x[word], y[word]
-			sums[word] += int64(v & mask * (w & mask))
-			if per > 1 {
-				v, w = v>>shift, w>>shift
-				sums[wordsOfBlock+word] += int64(v & mask * (w & mask))
-			}
-			if per > 2 {
-				sums[2*wordsOfBlock+word] += int64(v >> shift * (w >> shift))
-			}
+	for word := range wordsOfBlock {
+		v, w := x[word], y[word]
+		sums[word] += int64(v & mask * (w & mask))
+		if per > 1 {
+			v, w = v>>shift, w>>shift
+			sums[wordsOfBlock+word] += int64(v & mask * (w & mask))
+		}
+		if per > 2 {
+			sums[2*wordsOfBlock+word] += int64(v >> shift * (w >> shift))
 		}
 	}
 }

@@ -104,7 +104,6 @@ func (rs *resampler) result(m Measure, p *Pairs) (res Result) {
 	case len(rs.pairs) > 0:
 		var s scratch
 		ones, value := [][]int32{slices.Repeat([]int32{1}, rs.units)}, make([]float64, 1)
-		s.block.weights, s.block.resamples = ones, 1
 		s.block.pack(ones, rs.width)
 		res.mean(rs.vectors, func(i int) float64 {
 			rs.pairs[i].values(&s.block, value, &s)
@@ -157,7 +156,7 @@ func (rs *resampler) add(m Measure, r Row, i, units, most int) {
 
 // values computes the statistic of some resamples.
 func (rs *resampler) values(weights [][]int32, out []float64, s *scratch) {
-	s.block.weights, s.block.resamples = weights, len(weights)
+	s.block.weights = weights
 	if len(rs.pairs) > 0 {
 		s.block.pack(weights, rs.width)
 	}

@@ -10,27 +10,21 @@ import "slices"
 type unitPairs struct {
 	rows [][]uint64
 	bits int // of a count
-	// tied has the groups of elements of several units that are tied in the inner score, and
-	// alone, per unit, the sum of the squares of the sizes of the others.
-	tied  ties
-	alone []int64
-	held  []int64 // squares of the held draws, if the inner score is the gold score
 }
 
 // newUnitPairs takes elements by rising outer score, and where its equal scores end. For
-// each rank of the inner score it keeps how many elements of each unit are below in both. No resample draws more than most units.
-func newUnitPairs(elements []pairsElement, ends []int32, units []pairsUnit, ranks, most int) *unitPairs {
-	n, steps := len(units), 0
+// each rank of the inner score it keeps how many elements of each unit are below in both. No
+// resample draws more than most units.
+func newUnitPairs(elements []pairsElement, ends []int32, sizes []int64, ranks, most int) *unitPairs {
+	n, steps := len(sizes), 0
 	for _, e := range elements {
 		steps += ranks - int(e.rank)
 	}
 	if n == 0 || n*n > 8*len(elements) || steps > 256*len(elements) {
 		return nil
 	}
-	for u := range units {
-		if units[u].size >= 1<<16 { // the product of two sizes has to fit
-			return nil
-		}
+	if slices.Max(sizes) >= 1<<16 { // the product of two sizes has to fit
+		return nil
 	}
 	// Counts of two units share a word.
 	words := (n + 1) / 2
@@ -60,7 +54,7 @@ func newUnitPairs(elements []pairsElement, ends []int32, units []pairsUnit, rank
 		counts[u*n+u] = count(u, u)
 		largest = max(largest, uint64(slices.Max(counts[u*n:][:u+1])))
 	}
-	out := &unitPairs{bits: 32, alone: make([]int64, n)}
+	out := &unitPairs{bits: 32}
 	if largest*uint64(most) >= 1<<32 {
 		out.bits, words = 64, n
 	}
@@ -83,31 +77,6 @@ func (p *unitPairs) concordant(weights []int32, s *scratch) (sum int64) {
 	for u, w := range weights[:len(p.rows)] {
 		at := u * p.bits
 		sum += int64(w) * int64(s.counts[at>>6]>>(at&63)&(1<<p.bits-1))
-	}
-	return sum
-}
-
-// tie adds a group of elements that are tied in the inner score.
-func (p *unitPairs) tie(group []pairsElement) {
-	if n := p.tied.add(group); n > 0 {
-		p.alone[group[0].unit] += n
-	}
-}
-
-// squares is the sum of the squares of the sizes of these groups in a resample.
-func (p *unitPairs) squares(weights []int32) (sum int64) {
-	start := int32(0)
-	for _, end := range p.tied.ends {
-		var size int64
-		for _, part := range p.tied.parts[start:end] {
-			size += int64(weights[part.unit]) * int64(part.size)
-		}
-		sum += size * size
-		start = end
-	}
-	for u, n := range p.alone {
-		w := int64(weights[u])
-		sum += w * w * n
 	}
 	return sum
 }

@@ -70,7 +70,6 @@ func TestPairsOfBlocksEqualPlain(t *testing.T) {
 		n := laneCapacity(width)
 		weights := rapid.SliceOfN(rapid.SliceOfN(rapid.Int32Range(0, 3), units, units), 1, n).Draw(t, "weights")
 		var s scratch
-		s.block.weights, s.block.resamples = weights, len(weights)
 		s.block.pack(weights, width)
 		k.values(&s.block, make([]float64, len(weights)), &s)
 		for i, w := range weights {

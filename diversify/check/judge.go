@@ -134,7 +134,10 @@ func checkSteps() []checkStep {
 		{ReasonCut, false, false, func(_ *Segment, j *judged) string {
 			return when(j.Finish == finishLength, "the token limit ended the answer")
 		}},
-		{ReasonCut, false, true, (*Segment).thinking},
+		{ReasonCut, false, true, func(_ *Segment, j *judged) string {
+			_, _, ended := text.Answer(j.Raw)
+			return when(!ended && !j.ref.marked(), "it ends within a thought, before any answer")
+		}},
 		{ReasonEmpty, false, false, (*Segment).empty},
 		{ReasonGarbled, false, false, (*Segment).garbled},
 		{reasonRefusal, true, false, (*Segment).refusal},
@@ -147,7 +150,10 @@ func checkSteps() []checkStep {
 		{ReasonLanguage, true, false, (*Segment).otherLanguage},
 		{reasonLength, true, false, (*Segment).badLength},
 		{reasonNumbers, true, false, func(_ *Segment, j *judged) string { return alarm.ChangedNumber(j.ref.text, j.Text) }},
-		{reasonUnclear, true, false, (*Segment).replies},
+		{reasonUnclear, true, false, func(s *Segment, j *judged) string { // also within a JSON field
+			why := alarm.Reply(s.Language, j.ref.text, j.Text)
+			return when(why != "", why+": "+quote(j.Text))
+		}},
 		{reasonUnclear, true, false, func(_ *Segment, j *judged) string {
 			return when(!j.ref.lines() && strings.Contains(j.Text, "\n"), "it has several lines, and the reference one: "+quote(j.Text))
 		}},
@@ -162,18 +168,6 @@ func when(found bool, what string) string {
 		return what
 	}
 	return ""
-}
-
-// thinking finds a thought without an end.
-func (s *Segment) thinking(j *judged) string {
-	_, _, ended := text.Answer(j.Raw)
-	return when(!ended && !j.ref.marked(), "it ends within a thought, before any answer")
-}
-
-// replies finds an answer to the reference's question, or words to the one who asks.
-func (s *Segment) replies(j *judged) string {
-	why := alarm.Reply(s.Language, j.ref.text, j.Text)
-	return when(why != "", why+": "+quote(j.Text))
 }
 
 func (s *Segment) empty(j *judged) string {

@@ -9,11 +9,11 @@ import (
 	"github.com/refract-eval/refract/metrics/bleu"
 )
 
-// Mean is the mean of a measure over segments. It can be stored as JSON.
+// Mean is the mean of a measure over segments.
 type Mean struct {
 	Measure  string
 	Segments int   // segments that have a value
-	Sum      int64 // in billionths; integers add up to the same in any order
+	Sum      int64 // in billionths
 }
 
 // Value returns the mean, NaN if no segment has a value.
@@ -96,12 +96,4 @@ func (d *Diversity) Add(texts []string) {
 func (m *Mean) add(v float64) {
 	m.Segments++
 	m.Sum += int64(math.Round(v * 1e9))
-}
-
-// Merge adds the measurements of other segments.
-func (d *Diversity) Merge(o *Diversity) {
-	for i := range d.Means {
-		d.Means[i].Segments += o.Means[i].Segments
-		d.Means[i].Sum += o.Means[i].Sum
-	}
 }

@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 )
 
-// Count returns "1 line", "2000 lines". Pass the plural of a noun that does not
-// just take an s: Count(2, "matrix", "matrices").
+// Count returns "1 line", "2000 lines". Pass the plural of a noun that is not
+// regular: Count(2, "reference that is missing", "references that are missing").
 func Count(n int, noun string, plural ...string) string {
 	return strconv.Itoa(n) + " " + Noun(n, noun, plural...)
 }
@@ -22,20 +23,8 @@ func Thousands(n int, noun string, plural ...string) string {
 
 // Noun returns the singular or the plural of a noun, as n demands, without n.
 func Noun(n int, noun string, plural ...string) string {
-	switch {
-	case n == 1:
-		return noun
-	case len(plural) > 0:
-		return plural[0]
-	}
-	return noun + "s"
+	return english.PluralWord(n, noun, strings.Join(plural, ""))
 }
 
 // List joins items as a sentence does: "a, b and c" with the word "and".
-func List(items []string, word string) string {
-	last := len(items) - 1
-	if last < 1 {
-		return strings.Join(items, "")
-	}
-	return strings.Join(items[:last], ", ") + " " + word + " " + items[last]
-}
+func List(items []string, word string) string { return english.WordSeries(items, word) }

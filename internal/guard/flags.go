@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Flags for suspicious content in a text that goes to a judge.
+// The flags that are not found by patterns.
 const (
 	// FlagClosingQuote: a double quote that would close the field of a prompt,
 	// followed by something like more of a prompt or an answer, or by any text if
@@ -17,37 +17,23 @@ const (
 	// FlagControl: control characters, and invisible characters that no script needs
 	// in that place.
 	FlagControl = "control"
-	// FlagEndOfSequence: a token with which a model begins or ends a text.
-	FlagEndOfSequence = "end-of-sequence"
-	// FlagInstruction: words that tell the judge what to do.
-	FlagInstruction = "instruction"
-	// FlagRoleToken: a token or heading that begins another turn of a chat.
-	FlagRoleToken = "role-token"
-	// FlagScorePhrase: a statement of a score, or that there are no errors, in
-	// the way in which a judge answers.
-	FlagScorePhrase = "score-phrase"
 )
 
-// Flags returns the flags of a text, sorted; nil if nothing is suspicious. It takes
-// time linear in the length of the text.
+// Flags returns the flags of a text that goes to a judge, sorted; nil if nothing is suspicious. It
+// takes time linear in the length of the text. Patterns find a token with which a model begins or
+// ends a text (end-of-sequence), a token or heading that begins another turn of a chat
+// (role-token), words that tell the judge what to do (instruction), and a statement of a score, or
+// that there are no errors, in the way in which a judge answers (score-phrase).
 //
 // Instructions and scores are recognised in English, German, French, Spanish,
 // Russian, Chinese and Japanese, also in full-width letters and with invisible
 // characters between letters.
 func Flags(text string) []string {
-	plain := normalize(text)
-	found := map[string]bool{}
-	if hasControl(text) {
-		found[FlagControl] = true
-	}
-	if closesQuote(text) {
-		found[FlagClosingQuote] = true
-	}
+	plain, found := normalize(text), map[string]bool{FlagControl: hasControl(text), FlagClosingQuote: closesQuote(text)}
 	for _, p := range patterns() {
-		if !found[p.flag] && p.matches(plain) {
-			found[p.flag] = true
-		}
+		found[p.flag] = found[p.flag] || p.matches(plain)
 	}
+	maps.DeleteFunc(found, func(_ string, is bool) bool { return !is })
 	return slices.Sorted(maps.Keys(found))
 }
 

@@ -22,35 +22,43 @@ func (j *Judge) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Sc
 
 // scoring is one call of Score, as an [ask.Job].
 type scoring struct {
-	j      *Judge
-	blocks []metrics.Block
-	flags  [][][]string // of each hypothesis
-	scores []metrics.Scores
-	round  []*task
-	begun  bool // whether the cells were asked for
+	j       *Judge
+	blocks  []metrics.Block
+	flags   [][][]string // of each hypothesis
+	scores  []metrics.Scores
+	observe func(ask.Result)
+	round   []*task
+	next    []*task // to ask first
 }
 
 func newScoring(j *Judge, blocks []metrics.Block) *scoring {
-	s := &scoring{j: j, blocks: blocks, flags: make([][][]string, len(blocks)), scores: make([]metrics.Scores, len(blocks))}
+	s := &scoring{j: j, blocks: blocks, flags: make([][][]string, len(blocks)), scores: unneeded(blocks), observe: j.cfg.observe}
 	for b, block := range blocks {
 		for _, text := range block.Hypotheses {
 			s.flags[b] = append(s.flags[b], guard.Flags(text))
 		}
+	}
+	s.next = s.all()
+	return s
+}
+
+// unneeded returns scores of which none is there.
+func unneeded(blocks []metrics.Block) []metrics.Scores {
+	scores := make([]metrics.Scores, len(blocks))
+	for b, block := range blocks {
 		n := len(block.Hypotheses) * block.Columns()
-		s.scores[b] = metrics.Scores{
-			Values: make([]float64, n), Status: make([]metrics.Status, n), Reports: make([]*analysis.Report, n),
-		}
-		for i := range n {
-			s.scores[b].Status[i] = metrics.Unneeded
+		scores[b] = metrics.Scores{
+			Values: make([]float64, n), Status: slices.Repeat([]metrics.Status{metrics.Unneeded}, n), Reports: make([]*analysis.Report, n),
 		}
 	}
-	return s
+	return scores
 }
 
 // Next implements ask.Job: it puts reports into their cells and returns the follow-up
 // questions, or else the next cells.
 func (s *scoring) Next(results []ask.Result) ([]ask.Question, error) {
-	var next []*task
+	next := s.next
+	s.next = nil
 	for i, t := range s.round {
 		t.answer, t.err = results[i].Answer, results[i].Err
 		report, again := s.j.readAnswer(t)
@@ -59,9 +67,6 @@ func (s *scoring) Next(results []ask.Result) ([]ask.Question, error) {
 		} else if err := s.take(t, report); err != nil {
 			return nil, s.cellError(t, err)
 		}
-	}
-	if !s.begun {
-		s.begun, next = true, s.all()
 	}
 	s.round = next
 	questions := make([]ask.Question, len(next))
@@ -89,8 +94,8 @@ func (s *scoring) all() (all []*task) {
 
 // Answered implements ask.Job.
 func (s *scoring) Answered(_ int, r ask.Result) {
-	if s.j.cfg.observe != nil {
-		s.j.cfg.observe(r)
+	if s.observe != nil {
+		s.observe(r)
 	}
 }
 

@@ -40,41 +40,13 @@ var (
 	braceForm = regexp.MustCompile(`\{\{|\}\}|\{([a-z][a-z0-9_]*)\}|[{}]`)
 )
 
-// scan splits a template's text at its variables; a piece's Field is the name of any
-// variable.
-func scan(text string) (template, error) {
-	var t template
-	literal := func(s string) {
-		if s != "" {
-			t = append(t, piece{Text: s})
-		}
-	}
-	last := 0
-	for _, m := range braceForm.FindAllStringSubmatchIndex(text, -1) {
-		literal(text[last:m[0]])
-		last = m[1]
-		switch braces := text[m[0]:m[1]]; {
-		case m[2] >= 0:
-			t = append(t, piece{Field: text[m[2]:m[3]]})
-		case len(braces) == 2:
-			literal(braces[:1])
-		case braces == "}":
-			return nil, errors.New("a \"}\" that closes nothing; write \"}}\" for a brace")
-		default:
-			return nil, errors.New("a \"{\" that opens no variable such as {src}; write \"{{\" for a brace")
-		}
-	}
-	literal(text[last:])
-	return t, nil
-}
-
 // variable is what a template may name: another template, or literal text.
 type variable struct {
 	text    string
 	literal bool
 }
 
-// maxTemplate bounds a template after filling in its variables: bytes plus variables.
+// maxTemplate bounds the bytes that variables add to a template.
 const maxTemplate = 1 << 20
 
 // compile fills in all variables except those of the segment.
@@ -104,39 +76,52 @@ func (c *compiler) flush() {
 	}
 }
 
+// add adds a template's text, and what its variables stand for.
 func (c *compiler) add(text string) error {
-	parts, err := scan(text)
-	if err != nil {
-		return err
-	}
-	for _, p := range parts {
-		v, known := c.variables[p.Field]
-		switch {
-		case p.Field == "":
-			c.pending.WriteString(p.Text)
-		case isField(p.Field):
-			c.flush()
-			c.done = append(c.done, p)
-		case !known:
-			names := append(slices.Sorted(maps.Keys(c.variables)), sourceVar, referenceVar, outputVar, answerVar)
-			return errors.New(english.Unknown("variable", p.Field, names))
-		case v.literal:
-			c.room -= len(v.text)
-			c.pending.WriteString(v.text)
-		case slices.Contains(c.path, p.Field):
-			return fmt.Errorf("{%s} contains itself", p.Field)
-		default:
-			c.path = append(c.path, p.Field)
-			if err := c.add(v.text); err != nil {
+	last := 0
+	for _, m := range braceForm.FindAllStringSubmatchIndex(text, -1) {
+		c.pending.WriteString(text[last:m[0]])
+		last = m[1]
+		switch braces := text[m[0]:m[1]]; {
+		case m[2] >= 0:
+			if err := c.fill(text[m[2]:m[3]]); err != nil {
 				return err
 			}
-			c.path = c.path[:len(c.path)-1]
-		}
-		if c.room -= 1 + len(p.Text); c.room < 0 {
-			return fmt.Errorf("the prompt grows beyond %d bytes", maxTemplate)
+		case len(braces) == 2:
+			c.pending.WriteString(braces[:1])
+		case braces == "}":
+			return errors.New("a \"}\" that closes nothing; write \"}}\" for a brace")
+		default:
+			return errors.New("a \"{\" that opens no variable such as {src}; write \"{{\" for a brace")
 		}
 	}
+	c.pending.WriteString(text[last:])
 	return nil
+}
+
+// fill adds what a variable stands for.
+func (c *compiler) fill(name string) error {
+	v, known := c.variables[name]
+	c.room -= len(v.text)
+	switch {
+	case c.room < 0:
+		return fmt.Errorf("the prompt grows beyond %d bytes", maxTemplate)
+	case isField(name):
+		c.flush()
+		c.done = append(c.done, piece{Field: name})
+		return nil
+	case !known:
+		names := append(slices.Sorted(maps.Keys(c.variables)), sourceVar, referenceVar, outputVar, answerVar)
+		return errors.New(english.Unknown("variable", name, names))
+	case v.literal:
+		c.pending.WriteString(v.text)
+		return nil
+	case slices.Contains(c.path, name):
+		return fmt.Errorf("{%s} contains itself", name)
+	}
+	c.path = append(c.path, name)
+	defer func() { c.path = c.path[:len(c.path)-1] }()
+	return c.add(v.text)
 }
 
 // names reports whether the template has a field.

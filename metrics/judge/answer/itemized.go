@@ -43,12 +43,15 @@ var instructGrammar = grammar{
 	numberless: fieldSeverity,
 }
 
-// itemizedReader parses numbered error analyses.
+// itemizedReader parses numbered error analyses. Some files hold prompt and answer in one string;
+// the last marker belongs to the prompt itself, and markers in texts inside the prompt come before
+// it.
 func itemizedReader(s Spec, g *grammar) reader {
 	return func(text string, r *analysis.Report) string {
-		if rest, echoed := afterEcho(text, g.opening, g.marker); echoed {
+		at := strings.LastIndex(text, g.marker)
+		if at >= 0 && strings.HasPrefix(strings.TrimLeft(text, "0123456789 \t\r\n\ufeff"), g.opening) {
 			note(r, "the prompt before the answer was skipped")
-			text = rest
+			text = text[at+len(g.marker):]
 		}
 		return g.read(s, text, r)
 	}

@@ -100,17 +100,3 @@ func answerText(completion string) (text, remark string, ok bool) {
 	}
 	return text, remark, true
 }
-
-// afterEcho returns the text after the last marker if the text starts with the prompt's
-// opening words, because some files hold prompt and answer in one string. The last marker
-// belongs to the prompt itself; markers in texts inside the prompt come before it.
-func afterEcho(text, opening, marker string) (rest string, echoed bool) {
-	start := strings.TrimLeft(text, "0123456789 \t\r\n\ufeff")
-	if !strings.HasPrefix(start, opening) {
-		return text, false
-	}
-	if i := strings.LastIndex(text, marker); i >= 0 {
-		return text[i+len(marker):], true
-	}
-	return text, false
-}

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -60,6 +59,7 @@ type Row struct {
 	analysis.Record
 	// Substituted names the policy that supplied the score of an answer without one; else "".
 	Substituted string `json:"substituted,omitempty"`
+	withoutText bool
 }
 
 // Totals are counts of rows.
@@ -83,22 +83,16 @@ type answerRow struct {
 	Segment    json.RawMessage   `json:"segment"`
 }
 
-// written is a row and the number of its line.
-type written struct {
-	Row
-	line        []byte
-	withoutText bool
-}
-
 // Copy reads rows of answers as JSON Lines and writes a Row for each, in order. A
 // row of the input has "output", the answer or null, or "responses", whose last
 // element is the answer. It may also have "hypothesis", in which errors are located,
 // "source" or "input", "reference", "id", "system" and "segment". Errors name the
 // file as name. At the first bad line Copy stops; the rows before it are written.
 func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Reader) (*Totals, error) {
-	sum := &Totals{}
+	sum, enc := &Totals{}, json.NewEncoder(jsonline.Escaping{To: w})
+	enc.SetEscapeHTML(false)
 	for l, err := range jsonline.Lines(in, mostLine) {
-		var row *written
+		var row *Row
 		if err == nil {
 			row, err = r.row(l)
 		}
@@ -116,7 +110,7 @@ func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Read
 		if row.withoutText {
 			sum.WithoutText++
 		}
-		if _, err := w.Write(row.line); err != nil {
+		if err := enc.Encode(row); err != nil {
 			return nil, err
 		}
 	}
@@ -130,7 +124,7 @@ func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Read
 const mostLine = 1 << 26
 
 // row reads one row of the input.
-func (r *Reading) row(l jsonline.Line) (*written, error) {
+func (r *Reading) row(l jsonline.Line) (*Row, error) {
 	if !utf8.Valid(l.Text) {
 		return nil, errors.New("the line is not valid UTF-8; convert the file first")
 	}
@@ -153,8 +147,7 @@ func (r *Reading) row(l jsonline.Line) (*written, error) {
 		rep.Flags = guard.Flags(texts.Hypothesis)
 	}
 	rep.Check(texts, r.Rules)
-	out := &written{withoutText: in.Hypothesis == nil}
-	out.Row = Row{Line: l.Number, ID: in.ID, System: in.System, Segment: in.Segment, Metric: r.Metric, Record: rep.Record()}
+	out := &Row{Line: l.Number, ID: in.ID, System: in.System, Segment: in.Segment, Metric: r.Metric, Record: rep.Record(), withoutText: in.Hypothesis == nil}
 	if !rep.Outcome.HasScore() {
 		if r.Policy.Fails() {
 			return nil, fmt.Errorf("the answer has no score (%s: %s), and the policy is to fail", rep.Outcome, rep.Detail)
@@ -163,12 +156,7 @@ func (r *Reading) row(l jsonline.Line) (*written, error) {
 			out.Score, out.Substituted = &value, r.Policy.String()
 		}
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(jsonline.Escaping{To: &buf})
-	enc.SetEscapeHTML(false)
-	err = enc.Encode(out.Row)
-	out.line = buf.Bytes()
-	return out, err
+	return out, nil
 }
 
 // completion returns the answer of the row, and whether there is one.

@@ -41,21 +41,13 @@ func (d *Database) Stats(ctx context.Context) (Stats, error) {
 	return st, nil
 }
 
-// Problem is one fault of a cache.
-type Problem struct {
-	// Key is the stored key in hexadecimal digits, which may itself be damaged; "" if the
-	// problem concerns the whole store.
-	Key  string
-	What string
-}
-
 // problemOf returns the Problem for an error about damage, and false for other errors and nil.
 // After a damaged record a sequence continues; after other damage it ends.
 func problemOf(err error) (p Problem, damaged bool) {
-	var damage *damageError
+	var damage *Problem
 	switch {
 	case errors.As(err, &damage):
-		return Problem{damage.Key, damage.What}, true
+		return *damage, true
 	case errors.Is(err, ErrCorrupt):
 		return Problem{What: err.Error()}, true
 	}
@@ -72,9 +64,12 @@ func (d *Database) Verify(ctx context.Context) (records int64, problems []Proble
 		return 0, nil, err
 	}
 	defer leave()
-	structure, err := d.check(ctx)
-	for _, what := range structure {
-		problems = append(problems, Problem{What: what})
+	if file, ok := d.engine.(*sqliteFile); ok { // a server checks its own files
+		var structure []string
+		structure, err = file.check(ctx)
+		for _, what := range structure {
+			problems = append(problems, Problem{What: what})
+		}
 	}
 	note := func(err error) error {
 		problem, damaged := problemOf(err)
@@ -91,7 +86,7 @@ func (d *Database) Verify(ctx context.Context) (records int64, problems []Proble
 		if err == nil && record.Kind == answerRecord {
 			_, err = record.entry(d)
 		}
-		if err == nil || errors.As(err, new(*damageError)) {
+		if err == nil || errors.As(err, new(*Problem)) {
 			records++
 		}
 		if err := note(err); err != nil {

@@ -86,7 +86,7 @@ func (a *Answers) Put(ctx context.Context, entries ...Entry) ([]Answer, error) {
 }
 
 // Entries yields all entries in the order of their keys. A damaged entry yields a
-// [*damageError], after which the sequence continues; it ends after any other error.
+// [*Problem], after which the sequence continues; it ends after any other error.
 func (a *Answers) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return entries(ctx, a.store, answerRecord)
 }
@@ -166,7 +166,7 @@ func (r *Record) entry(of Store) (e Entry, err error) {
 		err = e.Answer.decode(r.Value)
 	}
 	if err != nil {
-		return Entry{}, &damageError{fmt.Sprint(of), r.Key.String(), err.Error()}
+		return Entry{}, &Problem{fmt.Sprint(of), r.Key.String(), err.Error()}
 	}
 	return e, nil
 }

@@ -209,40 +209,25 @@ func (d *Database) free(ctx context.Context, keys []Key) (free []Key, err error)
 func (d *Database) grant(ctx context.Context, tx *sql.Tx, keys []Key) (map[Key]bool, error) {
 	granted := make(map[Key]bool, len(keys))
 	for part := range slices.Chunk(keys, mostRows) {
-		args := keyArgs(part)
-		if err := d.exec(ctx, tx, d.claimSQL(len(part)), args...); err != nil {
-			return nil, err
-		}
+		given := strings.ReplaceAll(parameters(len(part), 1), ",", " AS bytea)),(CAST(")
 		var key []byte
-		if err := d.each(ctx, tx, d.ownSQL("SELECT key", len(part))+`
-			AND NOT EXISTS (SELECT 1 FROM refract_records WHERE refract_records.key = refract_claims.key)`,
-			args, []any{&key}, func() error {
-				granted[Key(key)] = true
-				return nil
-			}); err != nil {
+		if err := d.each(ctx, tx, fmt.Sprintf(`WITH given (key) AS (VALUES (CAST(%s AS bytea)))
+			INSERT INTO refract_claims (key, owner) SELECT key, CAST(%d AS bigint) FROM given
+			WHERE NOT EXISTS (SELECT 1 FROM refract_records WHERE refract_records.key = given.key)
+			ON CONFLICT (key) DO UPDATE SET owner = excluded.owner WHERE refract_claims.owner = excluded.owner RETURNING key`,
+			given, d.claims.owner), keyArgs(part), []any{&key}, func() error {
+			granted[Key(key)] = true
+			return nil
+		}); err != nil {
 			return nil, err
 		}
 	}
 	return granted, nil
 }
 
-// claimSQL returns the statement that claims those of n keys that have neither a record nor a
-// claim.
-func (d *Database) claimSQL(n int) string {
-	given := strings.ReplaceAll(parameters(n, 1), ",", " AS bytea)),(CAST(")
-	return fmt.Sprintf(`WITH given (key) AS (VALUES (CAST(%s AS bytea)))
-		INSERT INTO refract_claims (key, owner) SELECT key, CAST(%d AS bigint) FROM given
-		WHERE NOT EXISTS (SELECT 1 FROM refract_records WHERE refract_records.key = given.key)
-		ON CONFLICT (key) DO NOTHING`, given, d.claims.owner)
-}
-
-// ownSQL returns a statement about those of n keys that this store has claimed.
-func (d *Database) ownSQL(do string, n int) string {
-	return fmt.Sprintf("%s FROM refract_claims WHERE owner = %d AND key IN (%s)", do, d.claims.owner, parameters(n, 1))
-}
-
-// sweep removes owners, and their claims, who have not renewed their lease for its whole length. This store measures that time itself, because the clock of the
-// database may be changed meanwhile.
+// sweep removes owners, and their claims, who have not renewed their lease for its whole length.
+// This store measures that time itself, because the clock of the database may be changed
+// meanwhile.
 func (d *Database) sweep(ctx context.Context, tx *sql.Tx) error {
 	var id int64
 	var lease string
@@ -273,7 +258,8 @@ func (d *Database) sweep(ctx context.Context, tx *sql.Tx) error {
 func (d *Database) unclaim(ctx context.Context, renew bool, keys []Key) error {
 	err := d.claiming(ctx, renew, func(ctx context.Context, tx *sql.Tx) error {
 		for part := range slices.Chunk(keys, mostRows) {
-			if err := d.exec(ctx, tx, d.ownSQL("DELETE", len(part)), keyArgs(part)...); err != nil {
+			own := fmt.Sprintf("DELETE FROM refract_claims WHERE owner = %d AND key IN (%s)", d.claims.owner, parameters(len(part), 1))
+			if err := d.exec(ctx, tx, own, keyArgs(part)...); err != nil {
 				return err
 			}
 		}

@@ -58,12 +58,8 @@ func damaged(t *testing.T, file string) {
 	}
 	defer s.Close()
 	_, problems, err := s.Verify(t.Context())
-	if err != nil {
-		t.Fatalf("Verify: %v", err)
-	}
-	if len(problems) == 0 {
-		t.Error("Verify found no problem")
-	}
+	require.NoError(t, err)
+	assert.NotEmpty(t, problems, "Verify found no problem")
 }
 
 func TestTruncated(t *testing.T) {

@@ -48,11 +48,8 @@ type engine interface {
 	// if none can anyway. If durable is false, a crash of the server may undo the
 	// transaction.
 	lock(durable bool) string
-	isolation() sql.IsolationLevel
 	// committed returns an error if a commit was in vain.
 	committed() error
-	// check returns the faults in the structure of the database.
-	check(ctx context.Context) ([]string, error)
 	// classify returns the error of this package that a failure belongs to, if any, and
 	// advice about it.
 	classify(op string, err error) (advice string, kind error)
@@ -186,7 +183,7 @@ func (d *Database) query(ctx context.Context, statement string, args, dest []any
 // change calls f in a transaction.
 func (d *Database) change(ctx context.Context, f func(ctx context.Context, tx *sql.Tx) error) error {
 	err := d.try(ctx, func(ctx context.Context) error {
-		tx, err := d.writers.BeginTx(ctx, &sql.TxOptions{Isolation: d.isolation()})
+		tx, err := d.writers.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted}) // SQLite's are stricter
 		if err != nil {
 			return err
 		}
@@ -221,7 +218,7 @@ func keyArgs(keys []Key) []any {
 }
 
 // Get implements [Store], with several connections for many keys. A value that does not
-// match its checksum is a [*damageError].
+// match its checksum is a [*Problem].
 func (d *Database) Get(ctx context.Context, keys []Key) ([][]byte, error) {
 	leave, err := d.enter(ctx, "get", false)
 	if err != nil {
@@ -260,7 +257,8 @@ func (d *Database) Get(ctx context.Context, keys []Key) ([][]byte, error) {
 func (d *Database) read(ctx context.Context, keys []Key, f func(Key, []byte)) error {
 	var r row
 	dest := []any{(*sql.RawBytes)(&r.key), &r.kind, (*sql.RawBytes)(&r.digest), &r.value}
-	return d.each(ctx, d.readers, d.readSQL(len(keys)), keyArgs(keys), dest, func() error {
+	query := "SELECT key, kind, digest, value FROM refract_records WHERE key IN (" + parameters(len(keys), 1) + ")"
+	return d.each(ctx, d.readers, query, keyArgs(keys), dest, func() error {
 		record, err := r.record(d.name)
 		if err != nil {
 			return err
@@ -268,10 +266,6 @@ func (d *Database) read(ctx context.Context, keys []Key, f func(Key, []byte)) er
 		f(record.Key, record.Value)
 		return nil
 	})
-}
-
-func (d *Database) readSQL(n int) string {
-	return "SELECT key, kind, digest, value FROM refract_records WHERE key IN (" + parameters(n, 1) + ")"
 }
 
 // Put implements [Store].

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cache"
@@ -36,9 +37,7 @@ func TestExportGolden(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("got\n%s\nwant\n%s", got.Bytes(), want)
-	}
+	assert.Equal(t, want, got.Bytes())
 }
 
 const (
@@ -85,9 +84,7 @@ func TestImportErrors(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want one with line 3 and %q", err, test.want)
 			}
-			if want := (cache.Imported{Entries: 1, Added: 1}); got != want {
-				t.Errorf("imported %+v, want %+v", got, want)
-			}
+			assert.Equal(t, (cache.Imported{Entries: 1, Added: 1}), got)
 		})
 	}
 }
@@ -101,9 +98,7 @@ func FuzzImport(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		first, second := cache.NewMemory(), cache.NewMemory()
 		counts, err := cache.Import(t.Context(), bytes.NewReader(b), first)
-		if counts.Added+counts.Different > counts.Entries {
-			t.Fatalf("%+v does not add up", counts)
-		}
+		require.LessOrEqual(t, counts.Added+counts.Different, counts.Entries, "%+v does not add up", counts)
 		var one, two bytes.Buffer
 		n, _, exportErr := cache.Export(t.Context(), &one, first)
 		if exportErr != nil || n != counts.Added {

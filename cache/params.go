@@ -37,52 +37,44 @@ func NewParams(values map[string]any) (Params, error) {
 
 // parseParams parses a JSON object of parameters in any form. An empty string means no
 // parameters.
-func parseParams(s string) (Params, error) {
-	if s == "" {
+func parseParams(s string) (Params, error) { return Params(s).inForm() }
+
+// Without returns the parameters without those of the given names.
+func (p Params) Without(names ...string) (Params, error) { return p.inForm(names...) }
+
+// inForm returns a JSON object of parameters in canonical form, without those of the given names.
+func (p Params) inForm(without ...string) (_ Params, err error) {
+	if p == "" {
 		return "", nil
 	}
-	if err := validText("text", s); err != nil {
-		return "", fmt.Errorf("sampling parameters: %w", err)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("sampling parameters: %w", err)
+		}
+	}()
+	if err := validText("text", string(p)); err != nil {
+		return "", err
 	}
-	dec := stdjson.NewDecoder(strings.NewReader(s))
+	dec := stdjson.NewDecoder(strings.NewReader(string(p)))
 	dec.UseNumber()
 	var values map[string]any
 	if err := dec.Decode(&values); err != nil {
-		return "", fmt.Errorf("sampling parameters are not a JSON object: %w", err)
+		return "", fmt.Errorf("no JSON object: %w", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return "", errors.New("sampling parameters: text after the JSON object")
+		return "", errors.New("text after the JSON object")
 	}
 	if values == nil {
-		return "", errors.New("sampling parameters are null, want a JSON object")
+		return "", errors.New("null, want a JSON object")
+	}
+	for _, name := range without {
+		delete(values, name)
 	}
 	if len(values) == 0 {
 		return "", nil
 	}
 	b, err := appendValue(nil, values)
-	if err != nil {
-		return "", fmt.Errorf("sampling parameters: %w", err)
-	}
-	return Params(b), nil
-}
-
-// Without returns the parameters without those of the given names.
-func (p Params) Without(names ...string) (Params, error) {
-	if p == "" {
-		return p, nil
-	}
-	var values map[string]stdjson.RawMessage
-	if err := stdjson.Unmarshal([]byte(p), &values); err != nil {
-		return "", fmt.Errorf("sampling parameters: %w", err)
-	}
-	for _, name := range names {
-		delete(values, name)
-	}
-	b, err := stdjson.Marshal(values)
-	if err != nil {
-		return "", fmt.Errorf("sampling parameters: %w", err)
-	}
-	return parseParams(string(b))
+	return Params(b), err
 }
 
 // MarshalJSON writes the parameters as a JSON object.

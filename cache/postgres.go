@@ -18,6 +18,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/refract-eval/refract/internal/redact"
 )
 
 // postgresServer is the engine of a Postgres database. The names of its tables begin with
@@ -111,7 +113,7 @@ func parsePostgres(databaseURL string) (*pgxpool.Config, []string, error) {
 		if cause := errors.Unwrap(err); cause != nil {
 			err = cause // the rest of the message repeats the URL
 		}
-		return nil, nil, fmt.Errorf("cache %s: the URL, or a setting of the environment that completes it, is wrong: %s", shown.String(), hide(err.Error(), secrets))
+		return nil, nil, fmt.Errorf("cache %s: the URL, or a setting of the environment that completes it, is wrong: %s", shown.String(), redact.Values(secrets)(err.Error()))
 	}
 	c := config.ConnConfig
 	secrets = append(secrets, c.Password)
@@ -167,11 +169,7 @@ func (s *postgresServer) lock(durable bool) string {
 	return lock
 }
 
-func (s *postgresServer) isolation() sql.IsolationLevel { return sql.LevelReadCommitted }
-func (s *postgresServer) committed() error              { return nil }
-
-// check finds nothing, because the server checks its own files.
-func (s *postgresServer) check(context.Context) ([]string, error) { return nil, nil }
+func (s *postgresServer) committed() error { return nil }
 
 const (
 	// attempt bounds one try of an operation. Otherwise a server whose connection breaks

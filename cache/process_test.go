@@ -162,9 +162,7 @@ func start(t *testing.T, file, name string, from, to int) (*exec.Cmd, *bufio.Rea
 	var complaint bytes.Buffer
 	cmd.Stderr = &complaint
 	t.Cleanup(func() {
-		if complaint.Len() > 0 {
-			t.Errorf("process %s failed: %s", name, &complaint)
-		}
+		assert.Empty(t, complaint.String(), "process %s failed", name)
 	})
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -210,9 +208,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 		}
 		_, err := io.Copy(io.Discard, out)
 		require.NoError(t, err)
-		if err := cmd.Wait(); err == nil {
-			t.Fatal("the child ended before it was killed")
-		}
+		require.Error(t, cmd.Wait(), "the child ended before it was killed")
 		if round == 0 {
 			continue // there may be no file yet
 		}
@@ -221,9 +217,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 			checkStored(t, file, stored, opts...)
 		}
 	}
-	if len(stored) < 50 {
-		t.Errorf("the children stored only %d entries: the test shows little", len(stored))
-	}
+	assert.GreaterOrEqual(t, len(stored), 50, "the children stored only %d entries: the test shows little", len(stored))
 	t.Logf("%d entries before %d kills", len(stored), rounds)
 }
 
@@ -306,9 +300,7 @@ func claimsOfAKilledProcess(t *testing.T, where string) {
 		t.Fatalf("Claim during the child = %v, %v", granted, err)
 	}
 	require.NoError(t, cmd.Process.Kill())
-	if err := cmd.Wait(); err == nil {
-		t.Fatal("the child ended before it was killed")
-	}
+	require.Error(t, cmd.Wait(), "the child ended before it was killed")
 	// Both a store that was open before and a new one are granted them.
 	for i, s := range []*cache.Database{before, open(t, where, cache.Lease(shortLease))} {
 		for part := keys[i*n/2 : (i+1)*n/2]; ; time.Sleep(10 * time.Millisecond) {

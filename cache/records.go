@@ -40,7 +40,7 @@ func (d *Database) Records(ctx context.Context, kind string) iter.Seq2[Record, e
 			}
 			if err = d.explain(ctx, "list", err); errors.Is(err, ErrCorrupt) {
 				if key := d.unread(ctx, after); key != nil {
-					if !yield(Record{}, &damageError{Store: d.name, Key: fmt.Sprintf("%x", key), What: "it cannot be read"}) {
+					if !yield(Record{}, &Problem{Store: d.name, Key: fmt.Sprintf("%x", key), What: "it cannot be read"}) {
 						return
 					}
 					after = key

@@ -42,9 +42,7 @@ func TestKeyIsUnambiguous(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := request.Draw(t, "a"), request.Draw(t, "b")
-		if (a == b) != (a.Key() == b.Key()) {
-			t.Errorf("requests %+v and %+v, keys %s and %s", a, b, a.Key(), b.Key())
-		}
+		assert.Equal(t, a.Key() == b.Key(), a == b, "requests %+v and %+v, keys %s and %s", a, b, a.Key(), b.Key())
 	})
 }
 
@@ -92,9 +90,7 @@ func FuzzParseParams(f *testing.F) {
 		if err != nil || p == "" {
 			return
 		}
-		if !json.Valid([]byte(p)) {
-			t.Fatalf("%q gives %q, which is no JSON", s, p)
-		}
+		require.True(t, json.Valid([]byte(p)), "%q gives %q, which is no JSON", s, p)
 		if again, err := cache.ParseParams(string(p)); err != nil || again != p {
 			t.Fatalf("%q gives %q, and that gives %q, %v", s, p, again, err)
 		}

@@ -21,7 +21,7 @@ func (s *Scores) Get(ctx context.Context, keys [][32]byte) (values [][]byte, err
 		asked[i] = key
 	}
 	values, err = s.store.Get(ctx, asked)
-	var damage *damageError
+	var damage *Problem
 	if !errors.As(err, &damage) {
 		return values, err
 	}

@@ -49,9 +49,7 @@ func claimsOfTwo(t *testing.T, open opener) {
 	// Put releases the claim, but then there is an answer.
 	mustPut(t, sa, newEntry(1))
 	b.claim("1 2", "no no")
-	if got := mustGet(t, sb, newEntry(1).Request); got != newEntry(1).Answer {
-		t.Errorf("got %+v", got)
-	}
+	assert.Equal(t, newEntry(1).Answer, mustGet(t, sb, newEntry(1).Request))
 	// If another store puts the answer, the holder's claim is not granted again.
 	mustPut(t, sb, newEntry(3))
 	a.claim("3 2", "no yes")
@@ -177,9 +175,7 @@ func askedOnce(t *testing.T, open opener) {
 	}
 	wg.Wait()
 	for n := range asked {
-		if got := asked[n].Load(); got != 1 {
-			t.Errorf("answer %d was asked for %d times", n, got)
-		}
+		assert.EqualValues(t, 1, asked[n].Load(), n)
 	}
 }
 
@@ -212,9 +208,7 @@ func readOnly(t *testing.T, open opener) {
 	r := open(t, cache.ReadOnly())
 	mustPut(t, s, newEntry(7))
 	for _, n := range []int{1, 7} { // a reader sees records that others have stored since
-		if got := mustGet(t, r, newEntry(n).Request); got != newEntry(n).Answer {
-			t.Errorf("got %+v", got)
-		}
+		assert.Equal(t, newEntry(n).Answer, mustGet(t, r, newEntry(n).Request))
 	}
 	if _, found, err := cache.NewAnswers(r).Get(t.Context(), keysOf(t, "2 1")); err != nil || found[0] || !found[1] {
 		t.Errorf("GetMany = %v, %v", found, err)
@@ -233,9 +227,7 @@ func closed(t *testing.T, open opener) {
 	mustPut(t, s, newEntry(1))
 	claimer{t, s}.claim("2", "yes")
 	for range 2 {
-		if err := s.Close(); err != nil {
-			t.Fatalf("Close: %v", err)
-		}
+		require.NoError(t, s.Close())
 	}
 	for what, do := range map[string]func() error{
 		"Get":     func() error { _, _, err := getAnswer(t.Context(), s, newEntry(1).Request.Key()); return err },

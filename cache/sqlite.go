@@ -242,7 +242,6 @@ var sqliteWords = strings.NewReplacer("refract_", "", "bytea", "BLOB", "bigint",
 
 func (s *sqliteFile) try(ctx context.Context, f func(context.Context) error) error { return f(ctx) }
 func (s *sqliteFile) lock(bool) string                                             { return "" }
-func (s *sqliteFile) isolation() sql.IsolationLevel                                { return sql.LevelDefault }
 
 // committed returns an error if the file was removed or replaced: its records would be lost
 // when this process ends.
@@ -257,6 +256,7 @@ func (s *sqliteFile) committed() error {
 	return nil
 }
 
+// check returns the faults in the structure of the file.
 func (s *sqliteFile) check(ctx context.Context) (problems []string, err error) {
 	var what string
 	err = s.query(ctx, "PRAGMA integrity_check", nil, []any{&what}, func() error {

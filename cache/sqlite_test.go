@@ -64,13 +64,9 @@ func names(t testing.TB, dir string) string {
 // wantError checks an error's kind and the parts of its text.
 func wantError(t testing.TB, err, kind error, parts ...string) {
 	t.Helper()
-	if !errors.Is(err, kind) {
-		t.Fatalf("error %v, want one that is %q", err, kind)
-	}
+	require.ErrorIs(t, err, kind)
 	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error %q does not say %q", err, part)
-		}
+		assert.Contains(t, err.Error(), part)
 	}
 }
 
@@ -103,9 +99,7 @@ func TestOpenRefusesPaths(t *testing.T) {
 			if test.kind != nil && !errors.Is(err, test.kind) {
 				t.Errorf("error %v is not %v", err, test.kind)
 			}
-			if got := names(t, dir) + names(t, filepath.Join(dir, "sub")); got != "sub" {
-				t.Errorf("the folder holds %q afterwards", got)
-			}
+			assert.Equal(t, "sub", names(t, dir)+names(t, filepath.Join(dir, "sub")))
 		})
 	}
 	if _, err := cache.Open(t.Context(), ""); err == nil {
@@ -125,12 +119,8 @@ func TestOpenOddNames(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 			continue
 		}
-		if err := errors.Join(putEntry(t.Context(), s, newEntry(1)), s.Close()); err != nil {
-			t.Errorf("%q: %v", name, err)
-		}
-		if got := names(t, dir); got != name {
-			t.Errorf("%q: the folder holds %q", name, got)
-		}
+		assert.NoError(t, errors.Join(putEntry(t.Context(), s, newEntry(1)), s.Close()), name)
+		assert.Equal(t, name, names(t, dir), name)
 	}
 }
 
@@ -185,17 +175,13 @@ func TestFull(t *testing.T) {
 		stored = append(stored, i)
 	}
 	wantError(t, failure, cache.ErrFull, file, "disk full: nothing stored before is lost; free some space, then run again (")
-	if len(stored) == 0 {
-		t.Fatal("nothing could be stored at all")
-	}
+	require.NotEmpty(t, stored, "nothing could be stored at all")
 	// Of many concurrent entries, those that fit are stored.
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() {
 			if i == 0 {
-				if err := putEntry(t.Context(), s, big(0)); err != nil {
-					t.Errorf("Put of a stored entry: %v", err)
-				}
+				assert.NoError(t, putEntry(t.Context(), s, big(0)))
 			} else if err := putEntry(t.Context(), s, big(200+i)); !errors.Is(err, cache.ErrFull) {
 				t.Errorf("Put = %v, want ErrFull", err)
 			}
@@ -241,9 +227,7 @@ func TestReadOnly(t *testing.T) {
 	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the file was changed (%v)", err)
 	}
-	if got := names(t, filepath.Dir(file)); got != "answers.db" {
-		t.Errorf("reading leaves the files %s", got)
-	}
+	assert.Equal(t, "answers.db", names(t, filepath.Dir(file)))
 }
 
 // Setting the clock a day forward takes no claim from a living process; setting it a day back
@@ -319,9 +303,7 @@ func TestCancelWhileLocked(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 10 {
 		wg.Go(func() {
-			if err := putEntry(ctx, s, newEntry(10+i)); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("Put = %v, want the context's error", err)
-			}
+			assert.ErrorIs(t, putEntry(ctx, s, newEntry(10+i)), context.DeadlineExceeded)
 		})
 	}
 	wg.Wait()

@@ -46,15 +46,11 @@ func TestStoppedProcess(t *testing.T) {
 				paid[i]++
 				others.Add(1)
 			})
-			if err != nil {
-				t.Errorf("run %d: the other process fails: %v", run, err)
-			}
+			assert.NoError(t, err, "run %d: the other process fails: %v", run, err)
 			for i, ok := finished(t, out); ok; i, ok = finished(t, out) {
 				paid[i]++
 			}
-			if err := cmd.Wait(); err != nil {
-				t.Errorf("run %d: the stopped process fails: %v", run, err)
-			}
+			assert.NoError(t, cmd.Wait(), run)
 			twice := 0
 			for _, times := range paid {
 				twice += times - 1
@@ -65,7 +61,5 @@ func TestStoppedProcess(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if others.Load() == 0 {
-		t.Error("no process was stopped for long: the test shows nothing")
-	}
+	assert.NotZero(t, others.Load(), "no process was stopped for long: the test shows nothing")
 }

@@ -33,7 +33,7 @@ type Store interface {
 	// returns no values.
 	Get(ctx context.Context, keys []Key) (values [][]byte, err error)
 	// Records yields the records of a kind, "" for all, in the order of their keys. A
-	// damaged record yields a [*damageError], after which the sequence continues; it ends
+	// damaged record yields a [*Problem], after which the sequence continues; it ends
 	// after any other error.
 	Records(ctx context.Context, kind string) iter.Seq2[Record, error]
 
@@ -85,7 +85,7 @@ type row struct {
 	key, digest, value, about []byte
 }
 
-// record verifies a row and returns its record, or a *damageError.
+// record verifies a row and returns its record, or a *Problem.
 func (r *row) record(store string) (Record, error) {
 	record := Record{Kind: r.kind, Value: r.value}
 	if len(r.about) > 0 {
@@ -104,23 +104,26 @@ func (r *row) record(store string) (Record, error) {
 	default:
 		return record, nil
 	}
-	return record, &damageError{Store: store, Key: fmt.Sprintf("%x", r.key), What: what}
+	return record, &Problem{Store: store, Key: fmt.Sprintf("%x", r.key), What: what}
 }
 
-// damageError says that a record does not match its key or its checksum. It wraps
-// [ErrCorrupt].
-type damageError struct {
+// Problem is one fault of a cache. As an error, it says that a record does not match its key or its
+// checksum, and wraps [ErrCorrupt].
+type Problem struct {
 	Store string
-	Key   string // as stored, in hexadecimal digits; may itself be damaged
-	What  string
+	// Key is the stored key in hexadecimal digits, which may itself be damaged; "" if the
+	// problem concerns the whole store.
+	Key  string
+	What string
 }
 
-func (e *damageError) Error() string {
-	return fmt.Sprintf("cache %s: record %s: %v: %s: %s", e.Store, e.Key, ErrCorrupt, e.What, salvage(e.Store))
+// Error says what to do, too.
+func (p *Problem) Error() string {
+	return fmt.Sprintf("cache %s: record %s: %v: %s: %s", p.Store, p.Key, ErrCorrupt, p.What, salvage(p.Store))
 }
 
 // Unwrap returns ErrCorrupt.
-func (e *damageError) Unwrap() error { return ErrCorrupt }
+func (p *Problem) Unwrap() error { return ErrCorrupt }
 
 // salvage says what to do about a damaged cache that can still be opened.
 func salvage(name string) string {

@@ -85,9 +85,7 @@ func verified[N int | int64](t testing.TB, s *cache.Database, want N) {
 
 func mustPut(t testing.TB, s cache.Store, e cache.Entry) {
 	t.Helper()
-	if err := putEntry(t.Context(), s, e); err != nil {
-		t.Fatalf("Put: %v", err)
-	}
+	require.NoError(t, putEntry(t.Context(), s, e))
 }
 
 func mustGet(t testing.TB, s cache.Store, r cache.Request) cache.Answer {
@@ -120,9 +118,7 @@ func suiteExact(t *testing.T, open func(*testing.T) cache.Store) {
 		if !want.Created.IsZero() {
 			want.Created = want.Created.Round(0).UTC()
 		}
-		if got := mustGet(t, s, want.Request); got != want.Answer {
-			t.Errorf("entry %d: got %+v, want %+v", i, got, want)
-		}
+		assert.Equal(t, want.Answer, mustGet(t, s, want.Request), i)
 	}
 }
 
@@ -141,9 +137,7 @@ func suiteFirstStays(t *testing.T, open func(*testing.T) cache.Store) {
 			if err != nil || got[0] != first.Answer {
 				t.Errorf("Put = %+v, %v; want the first answer", got, err)
 			}
-			if got := mustGet(t, s, e.Request); got != first.Answer {
-				t.Errorf("got %+v, want the first answer", got)
-			}
+			assert.Equal(t, first.Answer, mustGet(t, s, e.Request))
 		}
 	}
 	// In one call, too.
@@ -195,9 +189,7 @@ func suiteCancelled(t *testing.T, open func(*testing.T) cache.Store) {
 	if _, _, err := getAnswer(ctx, s, newEntry(1).Request.Key()); !errors.Is(err, context.Canceled) {
 		t.Errorf("Get = %v, want context.Canceled", err)
 	}
-	if err := putEntry(ctx, s, newEntry(2)); !errors.Is(err, context.Canceled) {
-		t.Errorf("Put = %v, want context.Canceled", err)
-	}
+	assert.ErrorIs(t, putEntry(ctx, s, newEntry(2)), context.Canceled)
 	mustGet(t, s, newEntry(1).Request) // the store still works
 	mustPut(t, s, newEntry(2))
 	mustGet(t, s, newEntry(2).Request)
@@ -237,9 +229,7 @@ func suiteConcurrent(t *testing.T, open func(*testing.T) cache.Store) {
 	}
 	wg.Wait()
 	for g := range goroutines {
-		if seen[g] != seen[0] {
-			t.Errorf("goroutine %d saw %+v, another one %+v", g, seen[g], seen[0])
-		}
+		assert.Equal(t, seen[0], seen[g], "goroutine %d", g)
 	}
 }
 
@@ -311,9 +301,7 @@ func suiteRecords(t *testing.T, open func(*testing.T) cache.Store) {
 		if _, err := s.Put(t.Context(), bad); err == nil {
 			t.Errorf("%+v was stored", bad)
 		}
-		if err := s.Replace(t.Context(), bad); err == nil {
-			t.Errorf("%+v was stored", bad)
-		}
+		assert.Error(t, s.Replace(t.Context(), bad), "%+v was stored", bad)
 	}
 }
 
@@ -333,9 +321,7 @@ func suiteScores(t *testing.T, open func(*testing.T) cache.Store) {
 			t.Fatal(err, got[n-1])
 		}
 		for i := range n - 1 {
-			if !bytes.Equal(got[i], values[i]) {
-				t.Fatalf("block %d is %v, want %v", i, got[i], values[i])
-			}
+			require.Equal(t, values[i], got[i], "block %d", i)
 		}
 	}
 }

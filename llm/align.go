@@ -9,13 +9,13 @@ import (
 
 // align returns the borders of the tokens in text, in bytes: one more than there are tokens.
 // Servers do not always write tokens as they are in the text (see spell), so a token may match
-// several stretches; align takes the first combination in which all tokens fit. unknown says that
-// the first token's text is unknown. If the tokens do not spell the text, or no combination is
-// found in reasonable time, borders is nil, and reached is how far the tokens got.
-func align(text string, tokens []string, unknown bool) (borders []int, reached int) {
+// several stretches; align takes the first combination in which all tokens fit. If the tokens do not
+// spell the text, or no combination is found in reasonable time, borders is nil, and reached is how
+// far the tokens got.
+func align(text string, tokens []string) (borders []int, reached int) {
 	type state struct{ token, at int }
 	borders, dead := make([]int, len(tokens)+1), map[state]bool{} // dead holds states without a solution
-	steps := 8 * (len(tokens) + len(text) + maxUnknown)           // honest tokens need hardly more than one step each
+	steps := 8 * (len(tokens) + len(text) + maxSpaces)            // honest tokens need hardly more than one step each
 	var fit func(i, at int) bool
 	fit = func(i, at int) bool {
 		borders[i], reached = at, max(reached, at)
@@ -26,7 +26,7 @@ func align(text string, tokens []string, unknown bool) (borders []int, reached i
 		if steps--; steps < 0 || dead[state{i, at}] {
 			return false
 		}
-		for _, end := range ends(text, at, tokens[i], unknown && i == 0) {
+		for _, end := range ends(text, at, tokens[i]) {
 			if fit(i+1, end) {
 				return true
 			}
@@ -56,28 +56,19 @@ func characterAt(text string, at int) int {
 	return at
 }
 
-// maxUnknown bounds, in bytes, a token of unknown text, and the spaces that a token may have
-// lost.
-const maxUnknown = 256
+// maxSpaces bounds the spaces that a token may have lost.
+const maxSpaces = 256
 
 // ends returns the positions at which a token that begins at a byte may end, the likeliest first.
-// An unknown token most likely has no text.
-func ends(text string, at int, token string, unknown bool) (out []int) {
+func ends(text string, at int, token string) (out []int) {
 	add := func(end int) {
 		if !slices.Contains(out, end) {
 			out = append(out, end)
 		}
 	}
-	if unknown {
-		for end := range text[:min(len(text), maxUnknown)] {
-			out = append(out, end)
-		}
-		add(len(text))
-		return out
-	}
 	rest := text[at:]
 	spaces := 0
-	for spaces < min(len(rest), maxUnknown) && rest[spaces] == ' ' {
+	for spaces < min(len(rest), maxSpaces) && rest[spaces] == ' ' {
 		spaces++
 	}
 	if token == "" && spaces > 0 { // only a space, which was dropped

@@ -64,8 +64,7 @@ type choice struct {
 		Reasoning        json.RawMessage `json:"reasoning"`
 		Refusal          json.RawMessage `json:"refusal"` // OpenAI's reason for withholding an answer
 	} `json:"message"`
-	Logprobs       json.RawMessage `json:"logprobs"`
-	PromptLogprobs json.RawMessage `json:"prompt_logprobs"` // only in vLLM
+	Logprobs json.RawMessage `json:"logprobs"`
 }
 
 // usage holds the server's token counts, 0 if it gives no credible number.

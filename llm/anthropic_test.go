@@ -2,40 +2,34 @@ package llm_test
 
 import (
 	"errors"
-	"net/http"
-	"net/http/httptest"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 )
 
-func messages(t *testing.T, m *llmtest.Messages) *llm.Client {
+// messages returns a client of h at /v1/messages.
+func messages(t *testing.T, h *llmtest.Handler) *llm.Client {
 	t.Helper()
-	m.Key = "sk-ant-1234567890"
-	s := httptest.NewServer(m)
-	t.Cleanup(s.Close)
-	c, err := llm.New(llm.Config{BaseURL: s.URL + "/v1", APIKey: m.Key, Endpoint: llm.Messages, MaxRetries: -1})
-	require.NoError(t, err)
-	return c
+	h.Key = "sk-ant-1234567890"
+	return local(t, h, func(cfg *llm.Config) { cfg.APIKey, cfg.Endpoint, cfg.MaxRetries = h.Key, llm.Messages, -1 })
 }
 
 // A request reaches Messages as that protocol wants it: the system prompt and the stops have fields
 // of their own, and a 1, which newer models refuse, is not sent.
 func TestMessages(t *testing.T) {
-	say := func(prompt string) (string, string) { return strings.Repeat("Four. ", 20) + prompt, "max_tokens" }
-	c := messages(t, &llmtest.Messages{Say: say, Schemas: true})
+	c := messages(t, &llmtest.Handler{JSON: true, Answer: func(r *llmtest.Request) string { return strings.Repeat("Four. ", 20) + r.Prompt }})
 	resp, err := c.Complete(t.Context(), llm.Request{
 		Model: "claude", Temperature: 1, TopP: 1, MaxTokens: 20, Stop: []string{"\n\nHuman:"},
 		Messages: []llm.Message{{Role: "system", Content: "Add."}, {Role: "user", Content: "2+2"}},
 		Schema:   llm.Schema{Name: "sum", JSON: `{"type":"object"}`},
 		Extra:    map[string]any{"output_config": map[string]any{}},
 	})
-	want := llm.Response{Text: strings.Repeat("Four. ", 20) + "2+2", HasText: true, FinishReason: llm.FinishLength, PromptTokens: 12, CompletionTokens: 6, Model: "claude"}
+	want := llm.Response{Text: strings.Repeat("Four. ", 19) + "Four.", HasText: true, FinishReason: llm.FinishLength, PromptTokens: 12, CompletionTokens: 6, Model: "claude"}
 	if err != nil || resp != want {
 		t.Errorf("%+v, %v", resp, err)
 	}
@@ -44,7 +38,7 @@ func TestMessages(t *testing.T) {
 		"refusal": {FinishReason: llm.FinishContentFilter}, "pause_turn": {Text: "x", HasText: true, FinishReason: llm.FinishLength},
 		"model_context_window_exceeded": {Text: "x", HasText: true, FinishReason: llm.FinishLength},
 	} {
-		c := messages(t, &llmtest.Messages{Say: func(string) (string, string) { return "x", said }})
+		c := messages(t, &llmtest.Handler{Decide: always(llmtest.Finish(said, "x"))})
 		resp, err := c.Complete(t.Context(), llm.Request{Model: "m", Prompt: "p", Temperature: 1, TopP: 1, MaxTokens: 1})
 		if resp.PromptTokens, resp.CompletionTokens, resp.Model = 0, 0, ""; err != nil || resp != want {
 			t.Errorf("%s: %+v, %v", said, resp, err)
@@ -63,7 +57,7 @@ func TestMessagesSampling(t *testing.T) {
 		{true, 0, 1, ""}, {true, 1, 0.9, ""}, {true, 0.5, 0.9, llm.ParamTopP}, {false, 1, 1, ""},
 		{false, 0, 1, llm.ParamTemperature}, {false, 1, 0.9, llm.ParamTopP},
 	} {
-		client := messages(t, &llmtest.Messages{Old: c.old})
+		client := messages(t, &llmtest.Handler{Old: c.old})
 		r := llm.Request{Model: "m", Prompt: "p", Temperature: c.temperature, TopP: c.topP, MaxTokens: 9}
 		_, err := client.Complete(t.Context(), r)
 		var e *llm.Error
@@ -75,7 +69,7 @@ func TestMessagesSampling(t *testing.T) {
 			assert.NoError(t, err, "%+v without it", c)
 		}
 	}
-	_, err := messages(t, &llmtest.Messages{}).Complete(t.Context(), llm.Request{Model: "m", Prompt: "p", Temperature: 1.5, TopP: 1, MaxTokens: 9})
+	_, err := messages(t, &llmtest.Handler{}).Complete(t.Context(), llm.Request{Model: "m", Prompt: "p", Temperature: 1.5, TopP: 1, MaxTokens: 9})
 	if !isKind(err, llm.ErrInvalidRequest) || !strings.Contains(err.Error(), "at most 1") {
 		t.Error(err)
 	}
@@ -97,7 +91,8 @@ func TestMessagesErrors(t *testing.T) {
 		{413, "request_too_large", "no", llm.ErrInvalidRequest, ""}, {429, "rate_limit_error", "slow", llm.ErrRateLimited, ""},
 		{500, "api_error", "no", llm.ErrUnavailable, ""}, {529, "overloaded_error", "Overloaded", llm.ErrUnavailable, ""},
 	} {
-		client := messages(t, &llmtest.Messages{Fail: func(http.Header, string) (int, string, string) { return c.status, c.kind, c.message }})
+		said := fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q},"request_id":"req_1"}`, c.kind, c.message)
+		client := messages(t, &llmtest.Handler{Decide: always(llmtest.Body(c.status, "application/json", said))})
 		_, err := client.Complete(t.Context(), llm.Request{Model: "m", Prompt: "p", Temperature: 1, TopP: 1, MaxTokens: 9})
 		if !isKind(err, c.want) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "sk-ant") {
 			t.Errorf("%+v: %v", c, err)

@@ -103,9 +103,7 @@ func TestAnswers(t *testing.T) {
 					t.Errorf("%d prompt tokens", got.PromptTokens)
 				}
 				want.PromptTokens = got.PromptTokens
-				if got != want {
-					t.Errorf("got %+v, want %+v", got, want)
-				}
+				assert.Equal(t, want, got)
 				assert.Equal(t, 1, h.Calls())
 			})
 		}
@@ -158,9 +156,7 @@ func TestConnections(t *testing.T) {
 			if !isKind(err, tc.kind) || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), srv.BaseURL) {
 				t.Errorf("error %v", err)
 			}
-			if errors.Is(err, context.DeadlineExceeded) {
-				t.Error("a limit on one attempt looks like the caller's deadline")
-			}
+			assert.False(t, errors.Is(err, context.DeadlineExceeded), "a limit on one attempt looks like the caller's deadline")
 			assert.Equal(t, 2, srv.Calls())
 		})
 	}

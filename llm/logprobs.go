@@ -72,110 +72,52 @@ type echoLogprobs struct {
 	Logprobs []*float64 `json:"token_logprobs"`
 }
 
-// vllmLogprobs is what vLLM returns for a position: the token of the prompt and the likeliest
-// others, by id.
-type vllmLogprobs map[string]struct {
-	Logprob *float64 `json:"logprob"`
-	Rank    int      `json:"rank"`
-	Text    string   `json:"decoded_token"`
-}
-
-// spelled holds tokens in order, as the server wrote them.
-type spelled struct {
-	texts []string
-	// unknown says that the first token has no text. It never has a log-probability
-	// either.
-	unknown  bool
-	logprobs []*float64
-}
-
-func (s spelled) first(n int) spelled {
-	return spelled{s.texts[:n], s.unknown, s.logprobs[:n]}
-}
-
 // promptTokens finds the tokens of a prompt in an answer's choice. The error says what is wrong
 // with the answer.
 func promptTokens(prompt string, c *choice, completion *int) ([]TokenLogprob, error) {
-	var (
-		all       []spelled // candidates, in the order in which they are tried
-		echoed    echoLogprobs
-		positions []vllmLogprobs
-	)
-	if json.Unmarshal(c.Logprobs, &echoed) == nil && len(echoed.Tokens) > 0 && c.Text.text != nil && strings.HasPrefix(*c.Text.text, prompt) {
-		if len(echoed.Logprobs) != len(echoed.Tokens) {
-			return nil, fmt.Errorf("gave %d log-probabilities for %d tokens", len(echoed.Logprobs), len(echoed.Tokens))
-		}
-		echo := spelled{texts: echoed.Tokens, logprobs: echoed.Logprobs}
-		n := len(echo.texts)
-		// The answer's own token follows the prompt's tokens, unless the server omits a
-		// token that ends the answer.
-		all = []spelled{echo.first(n - 1), echo}
-		if completion != nil && *completion == 0 {
-			slices.Reverse(all)
-		}
-	} else if json.Unmarshal(c.PromptLogprobs, &positions) == nil && len(positions) > 0 {
-		given, err := vllmTokens(positions)
-		if err != nil {
-			return nil, err
-		}
-		all = []spelled{given}
+	var echoed echoLogprobs
+	if json.Unmarshal(c.Logprobs, &echoed) != nil || len(echoed.Tokens) == 0 || c.Text.text == nil || !strings.HasPrefix(*c.Text.text, prompt) {
+		return nil, errNoLogprobs
 	}
-	far := -1
-	for _, s := range all {
-		borders, reached := align(prompt, s.texts, s.unknown)
-		if borders == nil {
-			far = max(far, reached)
-			continue
+	all := len(echoed.Tokens)
+	if len(echoed.Logprobs) != all {
+		return nil, fmt.Errorf("gave %d log-probabilities for %d tokens", len(echoed.Logprobs), all)
+	}
+	// The answer's own token follows the prompt's tokens, unless the server omits a
+	// token that ends the answer.
+	counts := []int{all - 1, all}
+	if completion != nil && *completion == 0 {
+		slices.Reverse(counts)
+	}
+	far := 0
+	for _, n := range counts {
+		borders, reached := align(prompt, echoed.Tokens[:n])
+		if borders != nil {
+			return tokensAt(prompt, &echoed, borders)
 		}
-		return tokensAt(prompt, s, borders)
+		far = max(far, reached)
 	}
-	if far >= 0 {
-		return nil, fmt.Errorf("gave tokens that do not spell the prompt: they differ from it at byte %d", far)
-	}
-	return nil, errNoLogprobs
+	return nil, fmt.Errorf("gave tokens that do not spell the prompt: they differ from it at byte %d", far)
 }
 
 var errNoLogprobs = errors.New("gave no log-probabilities of the prompt's tokens")
 
-func tokensAt(prompt string, s spelled, borders []int) ([]TokenLogprob, error) {
-	tokens := make([]TokenLogprob, len(s.texts))
+func tokensAt(prompt string, echoed *echoLogprobs, borders []int) ([]TokenLogprob, error) {
+	tokens := make([]TokenLogprob, len(borders)-1)
 	some := false
-	for i, p := range s.logprobs {
+	for i := range tokens {
+		p := echoed.Logprobs[i]
 		if p != nil && !credible(*p) {
 			return nil, fmt.Errorf("gave the log-probability %v", *p)
 		}
 		some = some || p != nil
 		from, to := characters(prompt, borders[i], borders[i+1])
-		tokens[i] = TokenLogprob{Text: s.texts[i], Offset: from, End: to, Logprob: p}
+		tokens[i] = TokenLogprob{Text: echoed.Tokens[i], Offset: from, End: to, Logprob: p}
 	}
 	if !some {
 		return nil, errNoLogprobs
 	}
 	return tokens, nil
-}
-
-// vllmTokens picks the prompt's own token at each position. If there is another token, it is the
-// likeliest one, so the prompt's token is the less likely of the two.
-func vllmTokens(positions []vllmLogprobs) (spelled, error) {
-	s := spelled{unknown: len(positions[0]) == 0}
-	for i, at := range positions {
-		var text string
-		var p *float64
-		switch {
-		case i == 0 && s.unknown:
-		case len(at) == 0 || len(at) > 2:
-			return s, fmt.Errorf("gave %d prompt_logprobs for token %d, where only prompt_logprobs of 0 or 1 tell which is the prompt's", len(at), i+1)
-		default:
-			rank := -1
-			for _, t := range at {
-				if t.Rank > rank {
-					text, p, rank = t.Text, t.Logprob, t.Rank
-				}
-			}
-		}
-		s.texts, s.logprobs = append(s.texts, text), append(s.logprobs, p)
-	}
-	return s, nil
 }
 
 const hintLogprobs = "the request needs a server whose completions endpoint answers echo with logprobs for the prompt, as vLLM's does"

@@ -54,11 +54,6 @@ func spoken(prompt string, bos bool) []llm.TokenLogprob {
 func TestPromptLogprobsOnTheWire(t *testing.T) {
 	const want = `{"echo":true,"logprobs":1,"max_tokens":1,"model":"m","prompt":"The lake froze.","stream":false,"temperature":0,"top_p":1}`
 	assert.Empty(t, cmp.Diff(want, wire(t, llm.Completions, scored("The lake froze."))))
-	r := scored("The lake froze.")
-	r.Extra = map[string]any{"prompt_logprobs": 1}
-	if got := wire(t, llm.Completions, r); !strings.Contains(got, `"prompt_logprobs":1`) {
-		t.Error(got)
-	}
 }
 
 func TestPromptLogprobs(t *testing.T) {
@@ -117,14 +112,6 @@ func TestPromptLogprobsAsServersWriteThem(t *testing.T) {
 			"parts of a character", `"text":"Hi there 雪 x","logprobs":{"tokens":["<|begin|>","Hi","▁there"," �","�","x"],"token_logprobs":[null,-9999.0,-2,-3,-4,-5]}`, `{"prompt_tokens":5,"completion_tokens":1}`,
 			`"<|begin|>" 0-0 -; "Hi" 0-2 -9999; "▁there" 2-8 -2; " �" 8-12 -3; "�" 9-12 -4`,
 		},
-		{
-			"vLLM's own form with a token before the text", `"text":" x","logprobs":null,"prompt_logprobs":[null,{"5":{"logprob":-1,"rank":1,"decoded_token":"Hi"}},{"6":{"logprob":-0.5,"rank":1,"decoded_token":" you"},"9":{"logprob":-4,"rank":17,"decoded_token":" there"}},{"7":{"logprob":-3,"rank":1,"decoded_token":" 雪"}}]`, `{"prompt_tokens":4,"completion_tokens":1}`,
-			`"" 0-0 -; "Hi" 0-2 -1; " there" 2-8 -4; " 雪" 8-12 -3`,
-		},
-		{
-			"both forms", `"text":"Hi there 雪 x","logprobs":{"tokens":["Hi"," there"," 雪"," x"],"token_logprobs":[null,-1,-2,-3]},"prompt_logprobs":[null,{"5":{"logprob":-1}},{"6":{"logprob":-2}}]`, `null`,
-			`"Hi" 0-2 -; " there" 2-8 -1; " 雪" 8-12 -2`,
-		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := &llmtest.Handler{}
@@ -167,7 +154,6 @@ func TestNoPromptLogprobs(t *testing.T) {
 		{"fewer numbers than tokens", echo(`"text":"The lake froze. x","logprobs":{"tokens":["The"," lake"," froze","."," x"],"token_logprobs":[null,-1]}`), "gave 2 log-probabilities for 5 tokens"},
 		{"probabilities", echo(`"text":"The lake froze. x","logprobs":{"tokens":["The"," lake"," froze","."," x"],"token_logprobs":[null,0.3,0.2,0.1,0.5]}`), "gave the log-probability 0.3"},
 		{"ids for tokens", echo(`"text":"The lake froze. x","logprobs":{"tokens":["token_id:5","token_id:6","token_id:7"],"token_logprobs":[null,-1,-2]}`), "differ from it at byte 0"},
-		{"too many of vLLM's", echo(`"text":"x","prompt_logprobs":[null,{"1":{"logprob":-1},"2":{"logprob":-1},"3":{"logprob":-1}}]`), "gave 3 prompt_logprobs for token 2"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := &llmtest.Handler{}
@@ -176,9 +162,7 @@ func TestNoPromptLogprobs(t *testing.T) {
 			if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), "needs a server whose completions endpoint answers echo") {
 				t.Errorf("%+v, %v", r, err)
 			}
-			if h.Calls() != 1 {
-				t.Errorf("%d calls", h.Calls())
-			}
+			assert.Equal(t, 1, h.Calls())
 			t.Logf("%v", err)
 		})
 	}
@@ -222,7 +206,6 @@ func TestParseTokens(t *testing.T) {
 // the prompt.
 func FuzzPromptLogprobs(f *testing.F) {
 	f.Add("The lake", `{"choices":[{"text":"The lake x","logprobs":{"tokens":["The"," lake"," x"],"token_logprobs":[null,-1,-2]}}]}`)
-	f.Add("The lake", `{"choices":[{"prompt_logprobs":[null,{"1":{"logprob":-1,"rank":2,"decoded_token":"▁lake"},"2":{"logprob":-1,"rank":1}}]}]}`)
 	f.Fuzz(func(t *testing.T, prompt, body string) {
 		h := &llmtest.Handler{}
 		h.Fail(llmtest.Body(200, "application/json", body))
@@ -231,9 +214,7 @@ func FuzzPromptLogprobs(f *testing.F) {
 			return
 		}
 		tokens, err := llm.ParseTokens(r.Text)
-		if err != nil {
-			t.Fatalf("%s: %v", r.Text, err)
-		}
+		require.NoError(t, err, "%s: %v", r.Text, err)
 		if len(tokens) == 0 || tokens[len(tokens)-1].End != len(prompt) {
 			t.Fatalf("%s does not cover %q", r.Text, prompt)
 		}

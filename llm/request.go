@@ -68,10 +68,9 @@ type Request struct {
 	Extra map[string]any
 	// PromptLogprobs asks for the log-probabilities of the tokens of Prompt instead of an
 	// answer. MaxTokens must then be 1 and the endpoint Completions. It is sent as echo with
-	// logprobs, which vLLM, SGLang and llama-cpp-python support. Extra may contain vLLM's own
-	// prompt_logprobs, 0 or 1, which is read as well. Some servers apply the sampling
-	// parameters to the log-probabilities; a Temperature of 0 or 1 with a TopP of 1 changes
-	// nothing.
+	// logprobs, which vLLM, SGLang and llama-cpp-python support. Some servers apply the
+	// sampling parameters to the log-probabilities; a Temperature of 0 or 1 with a TopP of 1
+	// changes nothing.
 	PromptLogprobs bool
 }
 

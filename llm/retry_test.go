@@ -99,9 +99,7 @@ func TestStatuses(t *testing.T) {
 						if !strings.Contains(err.Error(), tc.says) || !strings.HasPrefix(err.Error(), "server http://127.0.0.1:8000/v1 ") {
 							t.Errorf("error %q lacks %q", err, tc.says)
 						}
-						if resp != (llm.Response{}) {
-							t.Errorf("an answer with an error: %+v", resp)
-						}
+						assert.Equal(t, (llm.Response{}), resp, "an answer with an error: %+v", resp)
 					})
 			})
 		}
@@ -280,9 +278,7 @@ func TestBackoffGrowsWithJitter(t *testing.T) {
 			top = min(2*top, 30*time.Second)
 		}
 	}
-	if len(seen) < 4 {
-		t.Errorf("20 waits of up to 16 s take %d values only", len(seen))
-	}
+	assert.GreaterOrEqual(t, len(seen), 4, "20 waits of up to 16 s take %d values only", len(seen))
 }
 
 func TestContextEndsAWait(t *testing.T) {

@@ -66,9 +66,7 @@ func TestSecretsStaySecret(t *testing.T) {
 		check := func(where, text string) {
 			t.Helper()
 			for _, s := range secrets {
-				if strings.Contains(text, s) {
-					t.Errorf("%s shows %q: %s", where, s, text)
-				}
+				assert.NotContains(t, text, s, where)
 			}
 		}
 		cfg.MaxRetries = -1
@@ -82,9 +80,7 @@ func TestSecretsStaySecret(t *testing.T) {
 				require.NoError(t, err)
 				client = c
 				_, err = c.Complete(t.Context(), request("p"))
-				if err == nil {
-					t.Fatalf("%d %s: no error", status, form)
-				}
+				require.Error(t, err, "%d %s: no error", status, form)
 				where := fmt.Sprintf("error of %d %s", status, form)
 				for e := err; e != nil; e = errors.Unwrap(e) {
 					check(where, e.Error())
@@ -100,9 +96,7 @@ func TestSecretsStaySecret(t *testing.T) {
 		require.NoError(t, err)
 		_, err = c.Complete(t.Context(), request("p"))
 		check("transport's error", err.Error())
-		if strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("a proxy's password is shown: %v", err)
-		}
+		assert.NotContains(t, err.Error(), "hunter2", "a proxy's password is shown: %v", err)
 		var log strings.Builder
 		slog.New(slog.NewTextHandler(&log, nil)).Info("m", "cfg", cfg, "client", client, "err", err)
 		slog.New(slog.NewJSONHandler(&log, nil)).Info("m", "cfg", cfg, "client", client, "err", err)
@@ -136,9 +130,7 @@ func TestLegibleAfterRedaction(t *testing.T) {
 		}
 		require.NoError(t, err)
 		_, err = c.Complete(t.Context(), request("p"))
-		if !strings.HasSuffix(err.Error(), ": "+want) {
-			t.Errorf("key %s: error %v, want %s", key, err, want)
-		}
+		assert.True(t, strings.HasSuffix(err.Error(), ": "+want), "key %s: error %v", key, err)
 	}
 }
 

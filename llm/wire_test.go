@@ -1,7 +1,6 @@
 package llm_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"math"
@@ -40,9 +39,7 @@ func local(t testing.TB, h *llmtest.Handler, change func(*llm.Config)) *llm.Clie
 func sent(t testing.TB, h *llmtest.Handler) map[string]json.RawMessage {
 	t.Helper()
 	all := h.Requests()
-	if len(all) == 0 {
-		t.Fatal("nothing was sent")
-	}
+	require.NotEmpty(t, all, "nothing was sent")
 	var fields map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal(all[len(all)-1].Raw, &fields))
 	return fields
@@ -68,9 +65,7 @@ func TestRequestOnTheWire(t *testing.T) {
 			} {
 				assert.Equal(t, want, r.Header.Get(name), "header %s", name)
 			}
-			if r.ContentLength != int64(len(r.Raw)) {
-				t.Errorf("Content-Length %d for %d bytes", r.ContentLength, len(r.Raw))
-			}
+			assert.Equal(t, int64(len(r.Raw)), r.ContentLength, "Content-Length %d for %d bytes", r.ContentLength, len(r.Raw))
 		})
 	}
 }
@@ -173,9 +168,7 @@ func wire(t *testing.T, endpoint llm.Endpoint, req llm.Request) string {
 	body, err := c.Body(req)
 	require.NoError(t, err)
 	got := srv.Requests()[0].Raw
-	if !bytes.Equal(body, got) {
-		t.Errorf("Body gives %s, sent was %s", body, got)
-	}
+	assert.Equal(t, got, body, "Body gives %s, sent was %s", body, got)
 	return string(got)
 }
 
@@ -251,9 +244,7 @@ func TestEmbeddingsOnTheWire(t *testing.T) {
 
 func TestEstimateTokens(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "a": 1, "four": 1, "fives": 2, "雪が降る": 4, "Straße": 3} {
-		if got := llm.EstimateTokens(text); got != want {
-			t.Errorf("%q: %d, want %d", text, got, want)
-		}
+		assert.Equal(t, want, llm.EstimateTokens(text), text)
 	}
 }
 

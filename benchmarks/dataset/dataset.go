@@ -10,6 +10,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -78,6 +79,20 @@ func failAt(pos refract.Position, column int, format string, args ...any) error 
 
 func failFile(file, format string, args ...any) error {
 	return failAt(refract.Position{File: file}, 0, format, args...)
+}
+
+// placed adds a position to an error.
+func placed(err error, pos refract.Position) error {
+	if err == nil {
+		return nil
+	}
+	switch e := err.(type) {
+	case *Error:
+		return e
+	case *jsonline.Error:
+		return &Error{Pos: pos, Column: e.Offset + 1, Err: e}
+	}
+	return &Error{Pos: pos, Err: err}
 }
 
 // scheme is an entry in the table of one kind of spec.

@@ -12,86 +12,70 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// divRef is a file of Python lists.
-type divRef struct {
-	in      *input
-	prompts []string
-	warn    func(Warning)
-	// firsts has the first references, which decide the lists; nil if each segment gets the
-	// list of its own line.
-	firsts *set
-}
-
-func openDivRef(base *set, place string, o Options, promptNames []string) (*sideFile, error) {
-	firsts := base.first()
-	if in := firsts.stream; in != nil {
-		return nil, specError("references %s need a pass over the first references beforehand, but %s can be read only once; "+
-			"store it in a file, or write div-ref-lines:FILE to have the variants line by line", text.Quote("div-ref:"+place), text.Path(in.name))
-	}
-	return newDivRef(&divRef{firsts: firsts}, place, o, promptNames)
-}
-
-func openDivRefLines(_ *set, place string, o Options, promptNames []string) (*sideFile, error) {
-	return newDivRef(&divRef{}, place, o, promptNames)
-}
-
-func newDivRef(d *divRef, place string, o Options, promptNames []string) (_ *sideFile, err error) {
-	if d.in, err = newInput(place); err != nil {
-		return nil, err
-	}
-	d.prompts, d.warn = slices.Clone(promptNames), o.Warn
-	return &sideFile{in: d.in, warn: o.Warn, begin: d.begin}, nil
-}
-
-func (d *divRef) begin(ctx context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
-	p := &divRefPass{prompts: slices.Clone(d.prompts)}
-	if d.firsts != nil {
-		var err error
-		if p.last, err = lastLines(ctx, d.firsts.read); err == nil {
-			p.lists, err = d.readLists(ctx, p.last)
+// openDivRef returns what opens a file of Python lists. If last, segments with the same first
+// reference all get the list of the last of them, and otherwise each that of its own line.
+func openDivRef(last bool) func(base *set, place string, o Options, prompts []string) (*sideFile, error) {
+	return func(base *set, place string, o Options, prompts []string) (*sideFile, error) {
+		firsts := base.first()
+		if in := firsts.stream; last && in != nil {
+			return nil, specError("references %s need a pass over the first references beforehand, but %s can be read only once; "+
+				"store it in a file, or write div-ref-lines:FILE to have the variants line by line", text.Quote("div-ref:"+place), text.Path(in.name))
 		}
+		in, err := newInput(place)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
+		return &sideFile{in: in, warn: o.Warn, begin: func(ctx context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
+			p := &divRefPass{in: in, prompts: slices.Clone(prompts)}
+			if last {
+				if err := p.lookAhead(ctx, firsts.read); err != nil {
+					return nil, nil, err
+				}
+			}
+			return p.add, func() { p.report(o.Warn) }, nil
+		}}, nil
 	}
-	return p.add, func() {
-		if p.moved.n > 0 {
-			d.warn(Warning{refract.Position{File: d.in.name}, fmt.Sprintf(
-				"%d of %s have the variants of a later line with the same first reference (%s); div-ref-lines:FILE gives each segment the variants of its own line",
-				p.moved.n, english.Count(p.line, "segment"), &p.moved)})
-		}
-	}, nil
 }
 
-// readLists reads the lists on the lines in last.
-func (d *divRef) readLists(ctx context.Context, last map[string]int) (map[int][]refract.Text, error) {
-	if len(last) == 0 {
-		return nil, nil
-	}
-	if d.in.stream {
-		return nil, failFile(d.in.name, "is a stream and can be read only once, but the segments with the same first reference need a line ahead of it; "+
-			"store it in a file, or write div-ref-lines:FILE to have the variants line by line")
-	}
-	lists := make(map[int][]refract.Text, len(last))
-	for _, line := range last {
-		lists[line] = nil
-	}
-	return lists, d.in.each(ctx, func(Warning) {}, func(line []byte, pos refract.Position) (err error) {
-		if _, ok := lists[pos.Line]; ok {
-			lists[pos.Line], err = parsePythonList(string(line), pos)
-		}
-		return err
-	})
-}
-
-// divRefPass is one reading of a divRef.
+// divRefPass is one reading of the file.
 type divRefPass struct {
+	in      *input
 	prompts []string
 	line    int
 
 	last  map[string]int         // the last line of each first reference that occurs several times
 	lists map[int][]refract.Text // the lists on these lines, until they are reached
 	moved examples               // segments that get another list than their own line's
+}
+
+// lookAhead reads the first references, and the lists of those that occur several times.
+func (p *divRefPass) lookAhead(ctx context.Context, firsts reading) (err error) {
+	if p.last, err = lastLines(ctx, firsts); err != nil || len(p.last) == 0 {
+		return err
+	}
+	if p.in.stream {
+		return failFile(p.in.name, "is a stream and can be read only once, but the segments with the same first reference need a line ahead of it; "+
+			"store it in a file, or write div-ref-lines:FILE to have the variants line by line")
+	}
+	p.lists = make(map[int][]refract.Text, len(p.last))
+	for _, line := range p.last {
+		p.lists[line] = nil
+	}
+	return p.in.each(ctx, func(Warning) {}, func(line []byte, pos refract.Position) (err error) {
+		if _, ok := p.lists[pos.Line]; ok {
+			p.lists[pos.Line], err = parsePythonList(string(line), pos)
+		}
+		return err
+	})
+}
+
+// report warns of the segments with the list of another line.
+func (p *divRefPass) report(warn func(Warning)) {
+	if p.moved.n > 0 {
+		warn(Warning{refract.Position{File: p.in.name}, fmt.Sprintf(
+			"%d of %s have the variants of a later line with the same first reference (%s); div-ref-lines:FILE gives each segment the variants of its own line",
+			p.moved.n, english.Count(p.line, "segment"), &p.moved)})
+	}
 }
 
 func (p *divRefPass) add(line []byte, s *refract.Segment, pos refract.Position) error {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"regexp"
 	"sync/atomic"
@@ -18,14 +17,15 @@ import (
 // input, a pipe), which allows only one pass.
 type input struct {
 	name    string
-	json    bool      // JSON Lines, see lineReader
+	json    bool      // JSON Lines: whoever reads the lines checks them, and blank ones may end the file
 	objects bool      // the lines are objects, which may also stand in an array; true of json too
 	field   string    // of JSON Lines: the field with the text; "" for plain text
 	stdin   io.Reader // read instead of a file, if set
-	stream  bool
-	role    role // what its lines are
+	stream  bool      // its next line may be long in coming
+	role    role      // what its lines are
 	used    atomic.Bool
-	// of a part of a plain file: where it begins and ends, whether more follows, and the lines before
+	// of a part of a plain file: where it begins and ends, whether lines follow that are not blank,
+	// and the lines before
 	from, to int64
 	more     bool
 	after    *refract.Lines
@@ -35,7 +35,10 @@ type input struct {
 func (in *input) between(from, to, size int64) *input {
 	part := &input{name: in.name, json: in.json, role: in.role, from: from, to: to, more: to < size}
 	if from > 0 {
-		part.after = refract.NewLines(func() int { return linesBefore(in.name, from) })
+		part.after = refract.NewLines(func() int {
+			n, _ := in.between(0, from, size).countLines() // without a number the error is still the same
+			return n
+		})
 	}
 	return part
 }
@@ -94,13 +97,9 @@ func newRegular(path string) (*input, error) {
 	return in, err
 }
 
-// fileError wraps an operating system's error so that it names the path only once.
+// fileError names the path of an operating system's error once.
 func fileError(path string, err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return &Error{Pos: refract.Position{File: path}, Err: err}
+	return &Error{Pos: refract.Position{File: path}, Err: files.Cause(err)}
 }
 
 // open begins a pass over the content, uncompressed. A stream stops with the context's

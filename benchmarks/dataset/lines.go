@@ -18,21 +18,16 @@ import (
 // order mark and carriage returns before line ends, with a warning each, and refuses
 // invalid UTF-8.
 type lineReader struct {
-	file   string
-	field  string // field of the input
-	line   int    // number of the line that next returned
+	in     *input
+	line   int // number of the line that next returned
 	r      *bufio.Reader
 	closer io.Closer
 	long   []byte // holds a line that does not fit r's buffer
 	warn   func(Warning)
 	crlf   bool // has warned
-	json   bool // the caller checks the lines; blank ones may end the file
-	slow   bool // it is a stream, whose next line may be long in coming
 	// spread are the objects of a file of JSON without an object a line; the numbers of lines
 	// are then those of objects.
 	spread *objects
-	after  *refract.Lines // of a part: the lines before it
-	more   bool           // of a part: lines follow that are not blank
 }
 
 const lineBuffer = 128 << 10
@@ -46,8 +41,8 @@ func (in *input) lines(ctx context.Context, warn func(Warning)) (*lineReader, er
 	if err != nil {
 		return nil, err
 	}
-	l := newLineReader(in.name, f, warn)
-	l.json, l.slow, l.field, l.closer, l.after, l.more = in.json, in.stream, in.field, f, in.after, in.more
+	l := newLineReader(in, f, warn)
+	l.closer = f
 	if in.to == 0 && (in.json || in.objects) {
 		if _, err := l.r.Peek(1); err != nil && err != io.EOF {
 			f.Close()
@@ -59,8 +54,8 @@ func (in *input) lines(ctx context.Context, warn func(Warning)) (*lineReader, er
 	return l, nil
 }
 
-func newLineReader(file string, r io.Reader, warn func(Warning)) *lineReader {
-	return &lineReader{file: file, r: bufio.NewReaderSize(r, lineBuffer), warn: warn}
+func newLineReader(in *input, r io.Reader, warn func(Warning)) *lineReader {
+	return &lineReader{in: in, r: bufio.NewReaderSize(r, lineBuffer), warn: warn}
 }
 
 func (l *lineReader) close() {
@@ -70,20 +65,20 @@ func (l *lineReader) close() {
 }
 
 func (l *lineReader) pos() refract.Position {
-	return refract.Position{File: l.file, Line: l.line, After: l.after}
+	return refract.Position{File: l.in.name, Line: l.line, After: l.in.after}
 }
 
 // next returns the next line without its end, or io.EOF. The bytes are valid
 // until the following call.
 func (l *lineReader) next() ([]byte, error) {
 	b, err := l.any()
-	for err == nil && l.json && bytes.HasPrefix(b, []byte(PartHead)) {
+	for err == nil && l.in.json && bytes.HasPrefix(b, []byte(PartHead)) {
 		b, err = l.any()
 	}
 	if err != nil {
 		return nil, err
 	}
-	if !l.json {
+	if !l.in.json {
 		return b, checkUTF8Line(b, l.pos())
 	}
 	if !blank(b) {
@@ -91,7 +86,7 @@ func (l *lineReader) next() ([]byte, error) {
 	}
 	for at := l.pos(); ; {
 		switch b, err := l.any(); {
-		case err == io.EOF && l.more:
+		case err == io.EOF && l.in.more:
 			return nil, failAt(at, 0, "blank line before further segments; remove it")
 		case err == io.EOF:
 			l.line = at.Line - 1 // blank lines do not count
@@ -143,7 +138,7 @@ func (l *lineReader) any() ([]byte, error) {
 			}
 		}
 	}
-	if l.line == 1 && l.after == nil && bytes.HasPrefix(b, []byte("\ufeff")) {
+	if l.line == 1 && l.in.after == nil && bytes.HasPrefix(b, []byte("\ufeff")) {
 		b = b[len("\ufeff"):]
 		l.warn(Warning{l.pos(), "the file begins with a byte order mark, which is removed"})
 	}
@@ -233,7 +228,7 @@ func (l *lineReader) cut(c *lines) (*lines, error) {
 		}
 		c.text = append(c.text, line...)
 		c.ends, c.numbers = append(c.ends, len(c.text)), append(c.numbers, l.line)
-		if len(c.text) >= chunkSize || l.slow && l.wouldWait() {
+		if len(c.text) >= chunkSize || l.in.stream && l.wouldWait() {
 			return c, nil
 		}
 	}

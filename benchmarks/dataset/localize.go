@@ -133,45 +133,34 @@ const mostPeeked = 100
 // error in them is left to the next reading.
 func Peek(ctx context.Context, ds refract.Dataset) ([]*refract.Segment, refract.Dataset) {
 	base := asSet(ds)
-	if base.stream == nil && !base.foreign {
-		var first []*refract.Segment
-		for s, err := range base.Segments(ctx) {
-			if err != nil || len(first) == mostPeeked {
-				break
-			}
-			first = append(first, s)
-		}
-		return first, ds
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	next, stop := iter.Pull2(base.Segments(ctx))
 	var first []*refract.Segment
-	var failed error
-	more := true
+	s, failed, more := next()
 	for more && failed == nil && len(first) < mostPeeked {
-		var s *refract.Segment
-		if s, failed, more = next(); more && failed == nil {
-			first = append(first, s)
+		first = append(first, s)
+		s, failed, more = next()
+	}
+	if base.stream == nil && !base.foreign {
+		stop()
+		cancel()
+		return first, ds
+	}
+	rest := func(yield func(*refract.Segment, error) bool) {
+		for ok := more; ok; s, failed, ok = next() {
+			if !yield(s, failed) {
+				return
+			}
 		}
 	}
-	ahead := slices.Clone(first)
+	ahead := refract.InMemory(slices.Clone(first))
 	return first, &set{stream: base.stream, foreign: base.foreign, read: func(inner context.Context, each func(*refract.Segment) error) error {
 		defer cancel()
 		defer stop()
 		defer context.AfterFunc(inner, cancel)()
-		for _, s := range ahead {
-			if err := each(s); err != nil {
-				return err
-			}
+		if err := push(ahead.Segments(inner), each); err != nil {
+			return err
 		}
-		for more && failed == nil {
-			var s *refract.Segment
-			if s, failed, more = next(); more && failed == nil {
-				if err := each(s); err != nil {
-					return err
-				}
-			}
-		}
-		return failed
+		return push(rest, each)
 	}}
 }

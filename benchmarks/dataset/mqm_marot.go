@@ -19,8 +19,6 @@ type marotFile struct {
 	segments []*marotSegment
 	ratings  []*marotRating
 	byID     map[string]*marotSegment
-	outputs  map[outputKey]*marotOutput
-	rated    map[ratingKey]*marotRating
 	oddities oddities
 }
 
@@ -28,18 +26,6 @@ type marotSegment struct {
 	id, document string
 	source       marked
 	outputs      []*marotOutput
-}
-
-// outputKey and ratingKey identify an output, by its text without white space, and a
-// rating of it.
-type outputKey struct {
-	segment      *marotSegment
-	system, bare string
-}
-
-type ratingKey struct {
-	of    *marotOutput
-	rater string
 }
 
 type marotOutput struct {
@@ -81,7 +67,7 @@ var marotColumns = []struct {
 
 // readMarot reads a file of tab-separated values, in which quotes have no special meaning.
 func readMarot(path string, warn func(Warning)) (*marotFile, error) {
-	f := &marotFile{path: path, byID: map[string]*marotSegment{}, outputs: map[outputKey]*marotOutput{}, rated: map[ratingKey]*marotRating{}}
+	f := &marotFile{path: path, byID: map[string]*marotSegment{}}
 	err := eachLine(path, warn, func(line []byte, pos refract.Position) error {
 		row := strings.Split(string(line), "\t")
 		if f.columns == nil {
@@ -120,13 +106,10 @@ func (f *marotFile) head(row []string, pos refract.Position) error {
 	}
 	f.columns, f.width = map[string]int{}, len(row)
 	for _, c := range marotColumns {
-		for _, name := range c.names {
-			if i := slices.Index(row, name); i >= 0 {
-				f.columns[c.names[0]] = i
-				break
-			}
-		}
-		if _, ok := f.columns[c.names[0]]; !ok && !c.optional {
+		name := first(c.names, func(name string) bool { return slices.Contains(row, name) })
+		if name != "" {
+			f.columns[c.names[0]] = slices.Index(row, name)
+		} else if !c.optional {
 			return failAt(pos, 0, "there is no column %s; there are %s", text.Quote(c.names[0]), quotedNames(row))
 		}
 	}
@@ -205,15 +188,16 @@ func (f *marotFile) segment(id, document string, source *marked) (*marotSegment,
 	return s, nil
 }
 
-// output returns a system's output of a text, and creates it if it is new.
+// output returns a system's output of a text, apart from white space, and creates it if it is
+// new.
 func (f *marotFile) output(s *marotSegment, system string, target *marked) *marotOutput {
-	key := outputKey{s, system, bare(target.text)}
-	out := f.outputs[key]
-	if out == nil {
-		out = &marotOutput{segment: s, system: system, marked: *target}
-		f.outputs[key], s.outputs = out, append(s.outputs, out)
+	for _, out := range s.outputs {
+		if out.system == system && f.same(target, &out.marked) {
+			return out
+		}
 	}
-	f.same(target, &out.marked)
+	out := &marotOutput{segment: s, system: system, marked: *target}
+	s.outputs = append(s.outputs, out)
 	return out
 }
 
@@ -247,13 +231,13 @@ func (f *marotFile) leaveEdited() {
 
 // rating returns a rater's rating of an output, and creates it if it is new.
 func (f *marotFile) rating(out *marotOutput, rater string, pos refract.Position) *marotRating {
-	key := ratingKey{out, rater}
-	r := f.rated[key]
-	if r == nil {
-		r = &marotRating{of: out, rater: rater, pos: pos}
-		out.ratings, f.ratings = append(out.ratings, r), append(f.ratings, r)
-		f.rated[key] = r
+	for _, r := range out.ratings {
+		if r.rater == rater {
+			return r
+		}
 	}
+	r := &marotRating{of: out, rater: rater, pos: pos}
+	out.ratings, f.ratings = append(out.ratings, r), append(f.ratings, r)
 	return r
 }
 

@@ -125,7 +125,7 @@ func (d *parallel) read(ctx context.Context, each func(*refract.Segment) error) 
 		if err == io.EOF {
 			p.tellBlank()
 			p.coverage.blankReferences -= p.empty
-			p.coverage.report(p.columns[0].file, "", d.o.Warn)
+			p.coverage.report(p.columns[0].in.name, "", d.o.Warn)
 			return nil
 		}
 		if err != nil {
@@ -258,8 +258,8 @@ func (p *pass) text(l *lineReader) (t refract.Text, err error) {
 	line, err := p.line(l)
 	switch {
 	case err != nil:
-	case l.field != "":
-		t, err = fieldOf(line, l.pos(), l.field)
+	case l.in.field != "":
+		t, err = fieldOf(line, l.pos(), l.in.field)
 	default:
 		t = refract.NewText(string(p.d.trim(line, text.IsSpace)))
 	}
@@ -294,11 +294,11 @@ func (p *pass) end(last *lineReader) error {
 			return err
 		}
 		if c.line != last.line {
-			return unequal(last.file, last.line, c.file, c.line)
+			return unequal(last.in.name, last.line, c.in.name, c.line)
 		}
 	}
 	if last.line == 0 {
-		return failFile(last.file, noLine)
+		return failFile(last.in.name, noLine)
 	}
 	return io.EOF
 }

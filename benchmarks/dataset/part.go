@@ -97,7 +97,7 @@ func (d *set) cutFile(ctx context.Context, i, n int) (part refract.Dataset, of E
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err == nil && !hasSegments(f) {
+	if err == nil && info.Size() == 0 {
 		err = ErrEmpty
 	}
 	if err != nil {
@@ -134,24 +134,12 @@ func (d *set) cutFile(ctx context.Context, i, n int) (part refract.Dataset, of E
 		if of.From == of.To {
 			return nil
 		}
-		if err := read(ctx, each); !errors.Is(err, ErrEmpty) { // others have the segments
-			return err
+		err := read(ctx, each)
+		if errors.Is(err, ErrEmpty) && of.To-of.From < of.Size { // others have the segments
+			return nil
 		}
-		return nil
+		return err
 	}}, of, nil
-}
-
-// hasSegments reports whether a file has a line that is neither blank nor about a part.
-func hasSegments(f io.Reader) bool {
-	for r := bufio.NewReaderSize(f, lineBuffer); ; {
-		b, err := r.ReadSlice('\n')
-		if !blank(bytes.TrimSuffix(b, []byte{'\n'})) && !bytes.HasPrefix(b, []byte(PartHead)) {
-			return true
-		}
-		if err != nil && err != bufio.ErrBufferFull {
-			return false
-		}
-	}
 }
 
 // lineFrom returns where the first line that is not blank begins, from a place in a file: so a
@@ -190,22 +178,6 @@ func checksum(r io.Reader) (string, error) {
 			return hex.EncodeToString(sum.Sum(nil)[:16]), nil
 		default:
 			return "", err
-		}
-	}
-}
-
-// linesBefore counts the lines before a place in a file.
-func linesBefore(path string, at int64) int {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	n, block := 0, make([]byte, countBuffer)
-	for r := io.NewSectionReader(f, 0, at); ; {
-		k, err := r.Read(block)
-		if n += bytes.Count(block[:k], []byte{'\n'}); err != nil {
-			return n
 		}
 	}
 }

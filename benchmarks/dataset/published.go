@@ -132,7 +132,7 @@ const CSVLanguage = "language"
 func openCSV(path string, references int, o Options) (*set, error) {
 	columns := append(CSVColumns(references), CSVLanguage)
 	t := &tableSpec{path: path, columns: columns, optional: []string{CSVLanguage}, keep: []string{keepAll}, quotes: true, errors: errorsText, published: true,
-		id: 0, document: 1, domain: 2, source: 3, language: len(columns) - 1, group: -1, system: -1, output: -1}
+		single: map[string]int{"id": 0, "document": 1, "domain": 2, "source": 3, "language": len(columns) - 1}}
 	for i := range references {
 		t.references = append(t.references, 4+i)
 	}

@@ -135,8 +135,8 @@ func WithReferences(ds refract.Dataset, spec string, o Options) (refract.Dataset
 func withReferences(base *set, spec string, o Options, promptNames []string) (*set, error) {
 	o.Warn = warnOnce(o.Warn)
 	open, place, err := lookup("references", spec, []scheme[func(*set, string, Options, []string) (*sideFile, error)]{
-		{"div-ref", "div-ref:FILE", openDivRef},
-		{"div-ref-lines", "div-ref-lines:FILE", openDivRefLines},
+		{"div-ref", "div-ref:FILE", openDivRef(true)},
+		{"div-ref-lines", "div-ref-lines:FILE", openDivRef(false)},
 		{"jsonl", "jsonl:FILE", openReferenceRows},
 		{"parquet", "parquet:FILE", nil},
 		{"published", "published:DIR", nil},

@@ -58,12 +58,12 @@ func eachOutput(spec string, warn func(Warning), read func(*outputRow) error) er
 	return each(warn, asRow, func(row *tableRow) error {
 		out := &outputRow{pos: row.pos}
 		for i, to := range []*string{&out.id, nil, &out.system, &out.reference, &out.rater} {
-			known := slices.Contains(row.known, t.columns[i])
-			if to == nil || !known && t.may(t.columns[i]) {
+			absent := slices.Contains(row.absent, i)
+			if to == nil || absent && t.may(t.columns[i]) {
 				continue
 			}
-			if !known {
-				return t.noColumn(path, t.columns[i], row.known)
+			if absent {
+				return t.noColumn(path, t.columns[i], row.columns(map[string]bool{}))
 			}
 			if *to = plain(row.values[i].one().Value); *to == "" && to != &out.rater {
 				return failAt(row.pos, 0, "there is no %s", t.columns[i])

@@ -33,18 +33,22 @@ func asSet(ds refract.Dataset) *set {
 	if d, ok := ds.(*set); ok {
 		return d
 	}
-	d := &set{foreign: true, read: func(ctx context.Context, each func(*refract.Segment) error) error {
-		for s, err := range ds.Segments(ctx) {
-			if err == nil {
-				err = each(s)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+	return &set{foreign: true, read: func(ctx context.Context, each func(*refract.Segment) error) error {
+		return push(ds.Segments(ctx), each)
 	}}
-	return d
+}
+
+// push calls each with every segment of a sequence, until an error.
+func push(segments iter.Seq2[*refract.Segment, error], each func(*refract.Segment) error) error {
+	for s, err := range segments {
+		if err == nil {
+			err = each(s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reading calls each with every segment, in order. It ends with the first error of each.

@@ -62,8 +62,7 @@ func TestSpreadsheets(t *testing.T) {
 func TestEndlessLine(t *testing.T) {
 	endless := io.MultiReader(strings.NewReader("a\n"), endlessly('x'))
 	for _, json := range []bool{false, true} {
-		l := newLineReader("f.txt", endless, func(Warning) {})
-		l.json = json
+		l := newLineReader(&input{name: "f.txt", json: json}, endless, func(Warning) {})
 		var err error
 		for err == nil {
 			_, err = l.next()

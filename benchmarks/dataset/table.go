@@ -29,16 +29,16 @@ type tableSpec struct {
 	wanted    string // what an error about a column adds
 	errors    string // what errors of a spreadsheet are: errorsMissing, errorsText, or "" for errors
 
-	keep                                []string // columns for Segment.Extra; keepAll for all that have no other use
-	id, group, source, document, domain int      // indices into columns, -1 for none
-	language                            int
-	references                          []int
-	lists                               []int // columns with a list of references each
-	systems                             []namedColumn
-	system, output                      int           // columns with a system's name and its output, in tables with one row per output
-	humans                              []namedColumn // several of the same name and system are of a rater each
-	rater                               int           // column with who gave the human scores of a row, -1 for none
+	keep       []string       // columns for Segment.Extra; keepAll for all that have no other use
+	single     map[string]int // indices into columns, by the options in tableOnce
+	references []int
+	lists      []int // columns with a list of references each
+	systems    []namedColumn
+	humans     []namedColumn // several of the same name and system are of a rater each
 }
+
+// has reports whether a column is named by an option in tableOnce.
+func (t *tableSpec) has(option string) bool { _, ok := t.single[option]; return ok }
 
 // keepAll keeps all columns that have no other use.
 const keepAll = "*"
@@ -49,6 +49,8 @@ type namedColumn struct {
 	column       int
 }
 
+// The options of a table that may be given once: "system" and "output" are a system's name and its
+// output in tables with a row for each output, and "rater" is who gave the human scores of a row.
 var (
 	tableOnce = []string{"id", "group", "source", "document", "domain", "language", "system", "output", "rater", "quotes", "errors"}
 	tableMany = []string{"keep", "reference", "references", "system:NAME", "human:NAME"}
@@ -81,7 +83,7 @@ func (t *tableSpec) open(o Options) (*set, error) {
 	if err := o.checkNames(t.path, judged); err != nil {
 		return nil, err
 	}
-	if t.group >= 0 {
+	if t.has("group") {
 		return openHeld(t.path, o, t.groups)
 	}
 	return &set{read: checked(t.path, rowUnit, o, func(ctx context.Context, each func(*refract.Segment) error) error {
@@ -89,11 +91,12 @@ func (t *tableSpec) open(o Options) (*set, error) {
 	})}, nil
 }
 
-// known returns all columns of the table, as far as its first rows show them, and checks
+// known returns the columns of the table, as far as its first rows show them, and checks
 // that it has those of the spec.
 func (t *tableSpec) known() (known []string, err error) {
+	names := map[string]bool{}
 	err = t.each(func(Warning) {}, asRow, func(r *tableRow) error {
-		if known = r.known; r.lacking > 0 {
+		if known = r.columns(names); r.lacking > 0 {
 			return nil // in JSON Lines another row may have the column
 		}
 		return errStopped
@@ -109,7 +112,7 @@ func parseTableSpec(place string) (*tableSpec, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tableSpec{path: path, quotes: true, id: -1, group: -1, source: -1, document: -1, domain: -1, language: -1, system: -1, output: -1, rater: -1}
+	t := &tableSpec{path: path, quotes: true, single: map[string]int{}}
 	column := func(name string) int {
 		i := slices.Index(t.columns, name)
 		if i < 0 {
@@ -118,7 +121,6 @@ func parseTableSpec(place string) (*tableSpec, error) {
 		}
 		return i
 	}
-	once := map[string]*int{"id": &t.id, "group": &t.group, "source": &t.source, "document": &t.document, "domain": &t.domain, "language": &t.language, "system": &t.system, "output": &t.output, "rater": &t.rater}
 	wrong := func(format string, args ...any) (*tableSpec, error) {
 		return nil, specError("dataset %s: %s", text.Quote("table:"+place), fmt.Sprintf(format, args...))
 	}
@@ -151,19 +153,19 @@ func parseTableSpec(place string) (*tableSpec, error) {
 			name, system, _ := strings.Cut(name, ":")
 			t.humans = append(t.humans, namedColumn{name, system, column(o.value)})
 		default:
-			*once[o.key] = column(o.value)
+			t.single[o.key] = column(o.value)
 		}
 	}
-	if (t.system < 0) != (t.output < 0) {
+	if t.has("system") != t.has("output") {
 		return wrong("system=COLUMN and output=COLUMN go together: the name of a system, and its output")
 	}
 	for i := range t.humans {
 		h := &t.humans[i]
 		of := func(s namedColumn) bool { return s.name == h.system }
 		switch {
-		case h.system == "" && t.system < 0 && len(t.systems) == 1:
+		case h.system == "" && !t.has("system") && len(t.systems) == 1:
 			h.system = t.systems[0].name
-		case h.system == "" && t.system < 0:
+		case h.system == "" && !t.has("system"):
 			return wrong("say which system %s is of: write human:%s:SYSTEM=COLUMN, with a system:SYSTEM=COLUMN", text.Quote("human:"+h.name), h.name)
 		case h.system != "" && !slices.ContainsFunc(t.systems, of):
 			return wrong("there is no system:%s=COLUMN, of which human:%s:%[1]s would be", h.system, h.name)
@@ -197,7 +199,7 @@ func (t *tableSpec) each(warn func(Warning), prepare, read func(*tableRow) error
 func (t *tableSpec) segments(warn func(Warning), each func(*refract.Segment) error) error {
 	n := 0
 	return t.each(warn, t.segment, func(r *tableRow) error {
-		if n++; t.id < 0 {
+		if n++; !t.has("id") {
 			r.segment.ID = strconv.Itoa(n)
 		}
 		for i := range r.segment.Judgements {
@@ -212,12 +214,18 @@ func (t *tableSpec) segments(warn func(Warning), each func(*refract.Segment) err
 func (t *tableSpec) segment(r *tableRow) error {
 	var err error
 	one := func(column int) (value refract.Text) {
-		if column >= 0 && err == nil {
+		if err == nil {
 			value, err = t.cell(r, column)
 		}
 		return value
 	}
-	s := &refract.Segment{Pos: r.pos, Source: one(t.source), Document: one(t.document).Value, Domain: one(t.domain).Value, Language: one(t.language).Value}
+	single := func(option string) (value refract.Text) {
+		if column, ok := t.single[option]; ok {
+			value = one(column)
+		}
+		return value
+	}
+	s := &refract.Segment{Pos: r.pos, Source: single("source"), Document: single("document").Value, Domain: single("domain").Value, Language: single("language").Value}
 	if s.Language != "" && err == nil {
 		_, _, err = Languages(s.Language)
 	}
@@ -225,18 +233,16 @@ func (t *tableSpec) segment(r *tableRow) error {
 	if s.Extra = t.extra(r); err != nil {
 		return placed(err, r.pos)
 	}
-	if t.id >= 0 || t.group >= 0 {
-		column := t.id
-		if column < 0 {
-			column = t.group
-		}
-		if s.ID = one(column).Value; s.ID == "" && err == nil {
-			err = fmt.Errorf("column %s is empty; each segment needs an id", text.Quote(t.columns[column]))
-		}
+	key := "id"
+	if !t.has(key) {
+		key = "group"
+	}
+	if s.ID = single(key).Value; s.ID == "" && t.has(key) && err == nil {
+		err = fmt.Errorf("column %s is empty; each segment needs an id", text.Quote(t.columns[t.single[key]]))
 	}
 	for _, c := range t.references {
 		ref := one(c)
-		if err == nil && !t.published && isQuotedList(ref.Value, r.pos) && !slices.ContainsFunc(t.systems, func(s namedColumn) bool { return strings.HasPrefix(one(s.column).Value, "[") }) && !strings.HasPrefix(one(t.output).Value, "[") {
+		if err == nil && !t.published && isQuotedList(ref.Value, r.pos) && !slices.ContainsFunc(t.systems, func(s namedColumn) bool { return strings.HasPrefix(one(s.column).Value, "[") }) && !strings.HasPrefix(single("output").Value, "[") {
 			err = fmt.Errorf("column %s holds a list of texts; write references=%s for a reference each", text.Quote(t.columns[c]), t.columns[c])
 		}
 		s.References = append(s.References, ref)
@@ -255,16 +261,16 @@ func (t *tableSpec) segment(r *tableRow) error {
 	for _, c := range t.systems {
 		s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: c.name, Text: one(c.column)})
 	}
-	author := one(t.system).Value
-	if t.system >= 0 {
+	author := single("system").Value
+	if t.has("system") {
 		if author == "" && err == nil {
-			err = fmt.Errorf("column %s names no system", text.Quote(t.columns[t.system]))
+			err = fmt.Errorf("column %s names no system", text.Quote(t.columns[t.single["system"]]))
 		}
-		s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: author, Text: one(t.output)})
+		s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: author, Text: single("output")})
 	}
 	for _, h := range t.humans {
 		j := judgementOf(&s.Judgements, h.name, cmp.Or(h.system, author))
-		rater := one(t.rater).Value
+		rater := single("rater").Value
 		if slices.ContainsFunc(t.humans, func(o namedColumn) bool { return o.name == h.name && o.system == h.system && o != h }) {
 			rater = t.columns[h.column]
 		}
@@ -307,9 +313,9 @@ func (t *tableSpec) groups(warn func(Warning)) ([]*refract.Segment, error) {
 	var all []*refract.Segment
 	index := map[string]*group{}
 	err := t.each(warn, t.segment, func(r *tableRow) error {
-		row, key := r.segment, r.values[t.group].one()
+		row, key := r.segment, r.values[t.single["group"]].one()
 		if !key.Valid {
-			return failAt(r.pos, 0, "column %s is empty; it says which rows belong together", text.Quote(t.columns[t.group]))
+			return failAt(r.pos, 0, "column %s is empty; it says which rows belong together", text.Quote(t.columns[t.single["group"]]))
 		}
 		g := index[key.Value]
 		if g == nil {

@@ -28,7 +28,7 @@ import (
 type tableRow struct {
 	pos     refract.Position
 	values  []tableValue
-	known   []string       // all columns of the table seen so far; while it is prepared, others than in the rows before
+	header  []string       // all columns of the table; nil for JSON, where rows may have different ones
 	object  map[string]any // all values
 	absent  []int          // which of the columns it lacks
 	lacking int            // how many of the columns no row has had so far
@@ -171,7 +171,7 @@ func (t *tableSpec) eachSeparated(_ func(Warning), prepare, read func(*tableRow)
 	}
 	decode := func(c *fieldChunk, i int) (*tableRow, error) {
 		fields := c.rows[i]
-		r := &tableRow{pos: refract.Position{File: t.path, Line: c.numbers[i]}, known: header, decimalComma: rows.comma == ';'}
+		r := &tableRow{pos: refract.Position{File: t.path, Line: c.numbers[i]}, header: header, decimalComma: rows.comma == ';'}
 		if len(fields) != len(header) {
 			return nil, failAt(r.pos, 0, "the row has %s, but the first row names %d", english.Count(len(fields), "column"), len(header))
 		}
@@ -293,7 +293,7 @@ func newSeparated(t *tableSpec, file io.Reader) (*separated, error) {
 		b.Discard(min(len(first)+1, len(begin)))
 	}
 	s.in = &bounded{b, maxLine}
-	s.lines = newLineReader(t.path, b, func(Warning) {})
+	s.lines = newLineReader(&input{name: t.path}, b, func(Warning) {})
 	s.csv = csv.NewReader(s.in)
 	s.csv.Comma, s.csv.FieldsPerRecord = s.comma, -1
 	return s, nil
@@ -364,51 +364,45 @@ func (t *tableSpec) eachJSON(warn func(Warning), prepare, read func(*tableRow) e
 		return err
 	}
 	in.objects = true
-	known, names := map[string]bool{}, []string(nil)
-	err = decodeLines(context.Background(), in, warn, func() func([]byte, refract.Position) (*tableRow, error) {
-		known := map[string]bool{}
-		return func(line []byte, pos refract.Position) (*tableRow, error) {
-			return t.jsonRow(line, pos, known, prepare)
+	decode := func(line []byte, pos refract.Position) (*tableRow, error) {
+		if blank(line) {
+			return nil, nil
 		}
-	}, func(r *tableRow) error {
+		var object map[string]any
+		if err := json.Unmarshal(line, &object, literalNumbers); err != nil {
+			return nil, placed(jsonline.Explain(err, "a row"), pos)
+		}
+		r := &tableRow{pos: pos}
+		return r, t.take(r, object, prepare)
+	}
+	err = decodeLines(context.Background(), in, warn, func() func([]byte, refract.Position) (*tableRow, error) { return decode }, func(r *tableRow) error {
 		if r == nil {
 			return nil
-		}
-		if len(r.known) > 0 {
-			for _, name := range r.known {
-				known[name] = true
-			}
-			names = slices.Sorted(maps.Keys(known))
 		}
 		for i := range lacking {
 			if !slices.Contains(r.absent, i) {
 				delete(lacking, i)
 			}
 		}
-		r.known, r.lacking = names, len(lacking)
+		r.lacking = len(lacking)
 		return read(r)
 	})
 	if err == nil && len(lacking) > 0 {
-		return t.noColumn(t.path, t.columns[slices.Min(slices.Collect(maps.Keys(lacking)))], names)
+		known, names := []string(nil), map[string]bool{}
+		(&tableSpec{path: t.path}).each(warn, asRow, func(r *tableRow) error { known = r.columns(names); return nil })
+		return t.noColumn(t.path, t.columns[slices.Min(slices.Collect(maps.Keys(lacking)))], known)
 	}
 	return err
 }
 
-// jsonRow reads a row; nil for a blank line. If it has columns that are not known yet, it names
-// all.
-func (t *tableSpec) jsonRow(line []byte, pos refract.Position, known map[string]bool, prepare func(*tableRow) error) (*tableRow, error) {
-	if blank(line) {
-		return nil, nil
+// columns returns all columns of the table, which in JSON are those of this row and of the rows
+// before, whose names are kept.
+func (r *tableRow) columns(before map[string]bool) []string {
+	if r.header != nil {
+		return r.header
 	}
-	var object map[string]any
-	if err := json.Unmarshal(line, &object, literalNumbers); err != nil {
-		return nil, placed(jsonline.Explain(err, "a row"), pos)
-	}
-	r, before := &tableRow{pos: pos}, len(known)
-	if columnsIn(object, "", known); len(known) > before {
-		r.known = slices.Collect(maps.Keys(known))
-	}
-	return r, t.take(r, object, prepare)
+	columnsIn(r.object, "", before)
+	return slices.Sorted(maps.Keys(before))
 }
 
 // columnsIn adds the names of an object's columns to known; those in structures, also in lists

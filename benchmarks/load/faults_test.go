@@ -2,6 +2,8 @@ package load_test
 
 import (
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // A server with every kind of failure does not change the result, and costs few calls
@@ -22,17 +24,11 @@ func TestFaults(t *testing.T) {
 	t.Logf("%d calls for %d answers; %d injected failures: %v\n%s", s.Calls, least, s.failures(), s.Injected, tail(r.stderr.String()))
 	j.same(t, "bad.jsonl", "good.jsonl")
 	// Every kind must have occurred, or the test shows less than it claims.
-	if len(s.Injected) < 18 {
-		t.Errorf("only %d kinds of failures occurred: %v", len(s.Injected), s.Injected)
-	}
-	if bound := 1.2 * float64(least+s.failures()); float64(s.Calls) > bound {
-		t.Errorf("%d calls; at most %.0f are fine", s.Calls, bound)
-	}
+	assert.GreaterOrEqual(t, len(s.Injected), 18, "only %d kinds of failures occurred: %v", len(s.Injected), s.Injected)
+	assert.LessOrEqual(t, float64(s.Calls), 1.2*float64(least+s.failures()), s.Calls)
 
 	// Everything is stored.
 	j.run(t, bad.url, "bad.sqlite", "again.jsonl")
 	j.same(t, "again.jsonl", "good.jsonl")
-	if more := bad.stats(t).Calls - s.Calls; more > 0 {
-		t.Errorf("a second run made %d calls", more)
-	}
+	assert.Equal(t, s.Calls, bad.stats(t).Calls, "a second run made calls")
 }

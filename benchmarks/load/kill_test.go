@@ -116,13 +116,9 @@ func TestTwoProcessesKilled(t *testing.T) {
 				runs[i] = nil
 			}
 			for _, prompt := range srv.calls(t)[called:] {
-				if known[prompt] {
-					t.Errorf("an answer that was stored is asked for again: %q", prompt)
-				}
+				assert.False(t, known[prompt], "an answer that was stored is asked for again: %q", prompt)
 			}
-			if inRound > 20*kills {
-				t.Fatal("no progress")
-			}
+			require.LessOrEqual(t, inRound, 20*kills, "no progress")
 			if inRound >= 8 { // let both finish
 				for i, r := range runs {
 					if r != nil {

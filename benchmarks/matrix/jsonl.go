@@ -113,10 +113,10 @@ func (s *jsonlSource) parse(line []byte, r *row) error {
 		s.sum = string(bytes.TrimSuffix(sum, []byte(digestTail)))
 		return errDigest
 	}
-	var in stored
-	err := jsonline.Unmarshal(line, &in, "a line")
+	*r = row{}
+	err := jsonline.Unmarshal(line, r, "a line")
 	if err == nil {
-		*r, err = in.row()
+		err = r.parse()
 	}
 	if err != nil && !utf8.Valid(line) {
 		return errors.New("invalid UTF-8; store the file as UTF-8")

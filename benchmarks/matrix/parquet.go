@@ -7,8 +7,6 @@ import (
 	"os"
 
 	"github.com/parquet-go/parquet-go"
-
-	"github.com/refract-eval/refract/metrics"
 )
 
 const (
@@ -23,42 +21,22 @@ const (
 )
 
 type parquetEncoder struct {
-	w      *parquet.GenericWriter[stored]
-	rows   []stored // their pointers point into refs and scores
-	refs   []int32
-	scores []float64
+	w    *parquet.GenericWriter[row]
+	rows []row
 }
 
 func newParquetEncoder(w io.Writer) encoder {
-	return &parquetEncoder{
-		w: parquet.NewGenericWriter[stored](w, schema(),
-			parquet.Compression(&parquet.Zstd),
-			parquet.MaxRowsPerRowGroup(parquetGroup),
-			// A fixed name instead of the library's version, so that the same rows give
-			// the same bytes.
-			parquet.CreatedBy("refract", "1", "0"),
-		),
-		rows:   make([]stored, 0, parquetBatch),
-		refs:   make([]int32, parquetBatch),
-		scores: make([]float64, parquetBatch),
-	}
+	return &parquetEncoder{w: parquet.NewGenericWriter[row](w, schema(),
+		parquet.Compression(&parquet.Zstd),
+		parquet.MaxRowsPerRowGroup(parquetGroup),
+		// A fixed name instead of the library's version, so that the same rows give
+		// the same bytes.
+		parquet.CreatedBy("refract", "1", "0"),
+	)}
 }
 
 func (e *parquetEncoder) row(r *row, _ []byte) error {
-	i := len(e.rows)
-	e.rows = append(e.rows, stored{
-		ID: r.id, System: r.system, Metric: r.metric, Aggregate: r.aggregate, References: int32(r.references),
-		Status: r.status.String(), Direction: r.direction.String(), Signature: r.signature, Output: r.output, Against: r.against,
-	})
-	if r.reference != noReference {
-		e.refs[i] = int32(r.reference)
-		e.rows[i].Reference = &e.refs[i]
-	}
-	if r.status == metrics.Scored {
-		e.scores[i] = r.score
-		e.rows[i].Score = &e.scores[i]
-	}
-	if len(e.rows) < parquetBatch {
+	if e.rows = append(e.rows, *r); len(e.rows) < parquetBatch {
 		return nil
 	}
 	return e.flush()
@@ -82,9 +60,9 @@ func (e *parquetEncoder) end(digest string) error {
 type parquetSource struct {
 	file   string
 	sum    string
-	reader *parquet.GenericReader[stored]
-	buf    []stored
-	have   []stored // rows of buf not yet returned
+	reader *parquet.GenericReader[row]
+	buf    []row
+	have   []row // rows of buf not yet returned
 	row    int64
 }
 
@@ -100,7 +78,7 @@ func openParquet(f *os.File, name string) (source, error) {
 }
 
 func newParquetSource(r io.ReaderAt, size int64, name string) (source, error) {
-	s := &parquetSource{file: name, buf: make([]stored, 256)}
+	s := &parquetSource{file: name, buf: make([]row, 256)}
 	if err := s.open(r, size); err != nil {
 		return nil, faultAt(s, 0, err)
 	}
@@ -123,7 +101,7 @@ func (s *parquetSource) open(r io.ReaderAt, size int64) error {
 		}
 		s.sum, _ = f.Lookup(digestKey)
 		if foreign = f.Schema().String() != schema().String(); !foreign {
-			s.reader = parquet.NewGenericReader[stored](f)
+			s.reader = parquet.NewGenericReader[row](f)
 		}
 		return nil
 	})
@@ -162,11 +140,9 @@ func (s *parquetSource) next(r *row) error {
 			return faultAt(s, s.row+1, fmt.Errorf("the Parquet file is damaged (%w)", err))
 		}
 	}
-	now := &s.have[0]
-	s.have = s.have[1:]
+	*r, s.have = s.have[0], s.have[1:]
 	s.row++
-	var err error
-	if *r, err = now.row(); err != nil {
+	if err := r.parse(); err != nil {
 		return faultAt(s, s.row, err)
 	}
 	return nil

@@ -107,7 +107,7 @@ func Open(path string) (*Reader, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("matrix: %w", err)
+		return nil, fmt.Errorf("matrix %s: %w", text.Path(path), files.Cause(err))
 	}
 	src, err := open(f, path)
 	if err != nil {
@@ -172,10 +172,10 @@ func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bo
 				return faultAt(r.src, 0, bad)
 			}
 		}
-		if len(rows) > 0 && (err == io.EOF || now.id != rows[0].id) {
+		if len(rows) > 0 && (err == io.EOF || now.ID != rows[0].ID) {
 			s, bad := r.assemble(rows)
 			if bad != nil {
-				return faultAt(r.src, first, fmt.Errorf("segment %s: %w", text.Quote(rows[0].id), bad))
+				return faultAt(r.src, first, fmt.Errorf("segment %s: %w", text.Quote(rows[0].ID), bad))
 			}
 			place := r.src.locate(first)
 			s.Segment.Pos = refract.Position{File: place.File, Line: int(place.Line)}
@@ -190,8 +190,8 @@ func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bo
 		}
 		if len(rows) == 0 {
 			first = at
-			if before, again := ids.Add(now.id, at); again {
-				return faultAt(r.src, at, fmt.Errorf("segment %s already has rows from row %d on; the rows of a segment must be contiguous", text.Quote(now.id), before))
+			if before, again := ids.Add(now.ID, at); again {
+				return faultAt(r.src, at, fmt.Errorf("segment %s already has rows from row %d on; the rows of a segment must be contiguous", text.Quote(now.ID), before))
 			}
 		}
 		line = r.src.line(line[:0], &now)
@@ -217,20 +217,20 @@ func checkEnd(rows int, stated, digest string) error {
 // assemble makes the scores of a segment from its rows, which must be in the order of
 // WriteSegment.
 func (r *Reader) assemble(rows []row) (*refract.SegmentScores, error) {
-	seg := &refract.Segment{ID: rows[0].id}
+	seg := &refract.Segment{ID: rows[0].ID}
 	s := &refract.SegmentScores{Segment: seg}
 	r.outputs, r.references = r.outputs[:0], r.references[:0]
 	fixed := r.known != nil // whether this is a later segment
 	var widest refract.MetricScores
 	for len(rows) > 0 {
-		k, name := len(s.Metrics), rows[0].metric
+		k, name := len(s.Metrics), rows[0].Metric
 		block := take(&rows, name, "")
 		natives := take(&rows, name, Native)
 		if len(block) == 0 || slices.ContainsFunc(r.known[:k], func(i Info) bool { return i.Name == name }) {
 			return nil, fmt.Errorf("the cells of %s must come together, before its native scores", text.Brief(name))
 		}
 		if !fixed {
-			r.known = append(r.known, Info{Name: name, Direction: block[0].direction, CellSignature: block[0].signature})
+			r.known = append(r.known, Info{Name: name, Direction: block[0].direction, CellSignature: block[0].Signature})
 			r.natives = append(r.natives, nativeStates{})
 		}
 		if k == len(r.known) || r.known[k].Name != name {
@@ -246,15 +246,15 @@ func (r *Reader) assemble(rows []row) (*refract.SegmentScores, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", text.Brief(name), err)
 		}
-		if block[0].reference != noReference {
+		if block[0].Reference != nil {
 			if widest.Columns > 0 && widest.Columns != ms.Columns {
 				return nil, fmt.Errorf("%s for %s, but %d for another metric", english.Count(ms.Columns, "reference"), text.Brief(name), widest.Columns)
 			}
 			if widest.Columns == 0 {
 				widest = ms
 				for _, c := range block[:ms.Columns] {
-					r.references = append(r.references, c.against)
-					seg.References = append(seg.References, refract.Text{Valid: c.against != ""})
+					r.references = append(r.references, c.Against)
+					seg.References = append(seg.References, refract.Text{Valid: c.Against != ""})
 				}
 			}
 		}
@@ -268,7 +268,7 @@ func (r *Reader) assemble(rows []row) (*refract.SegmentScores, error) {
 
 // take splits off the first rows that have this metric and aggregate.
 func take(rows *[]row, metric, aggregate string) []row {
-	n := slices.IndexFunc(*rows, func(r row) bool { return r.metric != metric || r.aggregate != aggregate })
+	n := slices.IndexFunc(*rows, func(r row) bool { return r.Metric != metric || r.Aggregate != aggregate })
 	if n < 0 {
 		n = len(*rows)
 	}
@@ -280,9 +280,9 @@ func take(rows *[]row, metric, aggregate string) []row {
 // hypotheses returns the hypotheses of a metric's cells, and their hashes.
 func hypotheses(cells []row) (out []refract.Hypothesis, hashes []string) {
 	for i, c := range cells {
-		if i == 0 || c.system != cells[i-1].system {
-			out = append(out, refract.Hypothesis{System: c.system, Text: refract.Text{Valid: c.output != ""}})
-			hashes = append(hashes, c.output)
+		if i == 0 || c.System != cells[i-1].System {
+			out = append(out, refract.Hypothesis{System: c.System, Text: refract.Text{Valid: c.Output != ""}})
+			hashes = append(hashes, c.Output)
 		}
 	}
 	return out, hashes
@@ -292,30 +292,30 @@ func hypotheses(cells []row) (out []refract.Hypothesis, hashes []string) {
 func (r *Reader) cells(seg *refract.Segment, info *Info, cells []row) (refract.MetricScores, error) {
 	columns := len(cells) / len(seg.Hypotheses)
 	ms := refract.MetricScores{Columns: columns, Values: make([]float64, len(cells)), Status: make([]metrics.Status, len(cells))}
-	if columns*len(seg.Hypotheses) != len(cells) || columns > 1 && cells[0].reference == noReference {
+	if columns*len(seg.Hypotheses) != len(cells) || columns > 1 && cells[0].Reference == nil {
 		return ms, fmt.Errorf("%s for %s; a gap would change aggregates", english.Count(len(cells), "cell"), english.Count(len(seg.Hypotheses), "system"))
 	}
 	for i, c := range cells {
 		reference := noReference
-		if cells[0].reference != noReference {
+		if cells[0].Reference != nil {
 			reference = i % columns
 		}
-		if system := seg.Hypotheses[i/columns].System; c.system != system || c.reference != reference {
-			return ms, fmt.Errorf("a cell of system %s%s instead of one of system %s%s", text.Quote(c.system), column(c.reference), text.Quote(system), column(reference))
+		if system := seg.Hypotheses[i/columns].System; c.System != system || c.column() != reference {
+			return ms, fmt.Errorf("a cell of system %s%s instead of one of system %s%s", text.Quote(c.System), ofReference(c.column()), text.Quote(system), ofReference(reference))
 		}
-		if c.direction != info.Direction || c.signature != info.CellSignature {
+		if c.direction != info.Direction || c.Signature != info.CellSignature {
 			return ms, fmt.Errorf("signature %s and direction %s, but %s and %s in rows before; a metric has one",
-				text.Quote(c.signature), c.direction, text.Quote(info.CellSignature), info.Direction)
+				text.Quote(c.Signature), c.direction, text.Quote(info.CellSignature), info.Direction)
 		}
 		if reference != noReference || c.status == metrics.MissingReference {
 			info.NeedsReferences = true
 		}
-		ms.Values[i], ms.Status[i] = c.score, c.status
+		ms.Values[i], ms.Status[i] = c.score()
 	}
 	return ms, nil
 }
 
-func column(reference int) string {
+func ofReference(reference int) string {
 	if reference == noReference {
 		return ""
 	}
@@ -328,19 +328,20 @@ func (r *Reader) native(seg *refract.Segment, k int, ms *refract.MetricScores, r
 		return nil
 	}
 	states := r.natives[k]
-	if n := rows[0].references; states[n] == "" {
-		states[n] = rows[0].signature
+	if n := int(rows[0].References); states[n] == "" {
+		states[n] = rows[0].Signature
 	}
 	r.known[k].NativeSignature = func(n int) string { return states[n] }
 	if len(rows) != len(seg.Hypotheses) {
 		return fmt.Errorf("%s for %s", english.Count(len(rows), "native score"), english.Count(len(seg.Hypotheses), "system"))
 	}
 	for h, c := range rows {
-		if c.system != seg.Hypotheses[h].System || c.reference != noReference || c.signature != states[c.references] {
+		if c.System != seg.Hypotheses[h].System || c.Reference != nil || c.Signature != states[int(c.References)] {
 			return fmt.Errorf("the native score of system %s is not one of system %s with the signature %s",
-				text.Quote(c.system), text.Quote(seg.Hypotheses[h].System), text.Quote(states[c.references]))
+				text.Quote(c.System), text.Quote(seg.Hypotheses[h].System), text.Quote(states[int(c.References)]))
 		}
-		ms.Native, ms.NativeStatus = append(ms.Native, c.score), append(ms.NativeStatus, c.status)
+		score, status := c.score()
+		ms.Native, ms.NativeStatus = append(ms.Native, score), append(ms.NativeStatus, status)
 	}
 	return nil
 }

@@ -24,26 +24,14 @@ const Native = "native"
 // noReference is the reference of rows without one.
 const noReference = -1
 
-// row is one row of a matrix. The package comment explains the columns.
+// row is one row of a matrix, as it is in files. The package comment explains the columns.
+// Pointers and optional columns may be null.
 type row struct {
-	id, system, metric string
-	aggregate          string // "" for a cell, or Native; "" is stored as null
-	reference          int    // column, or noReference, which is stored as null
-	references         int
-	score              float64 // meaningless, and stored as null, unless the status is Scored
-	status             metrics.Status
-	direction          metrics.Direction
-	signature          string
-	output, against    string // hashes of texts; "", which is stored as null, if there is none
-}
-
-// stored is a row as it is in files. Columns that are pointers or optional may be null.
-type stored struct {
 	ID         string   `json:"id" parquet:"id,dict"`
 	System     string   `json:"system" parquet:"system,dict"`
 	Metric     string   `json:"metric" parquet:"metric,dict"`
-	Aggregate  string   `json:"aggregate" parquet:"aggregate,dict,optional"`
-	Reference  *int32   `json:"reference" parquet:"reference"`
+	Aggregate  string   `json:"aggregate" parquet:"aggregate,dict,optional"` // "" for a cell, or Native
+	Reference  *int32   `json:"reference" parquet:"reference"`               // column
 	References int32    `json:"references" parquet:"references"`
 	Score      *float64 `json:"score" parquet:"score"`
 	Status     string   `json:"status" parquet:"status,dict"`
@@ -51,36 +39,29 @@ type stored struct {
 	Signature  string   `json:"signature" parquet:"signature,dict"`
 	Output     string   `json:"output_hash" parquet:"output_hash,dict,optional"`
 	Against    string   `json:"reference_hash" parquet:"reference_hash,dict,optional"`
+
+	// Of rows that were read.
+	status    metrics.Status
+	direction metrics.Direction
 }
 
 // schema returns the Parquet schema, whose name is the same in all files.
-func schema() *parquet.Schema { return parquet.NewSchema("parquetRow", parquet.SchemaOf(stored{})) }
+func schema() *parquet.Schema { return parquet.NewSchema("parquetRow", parquet.SchemaOf(row{})) }
 
-// row checks and converts a row that was read.
-func (s *stored) row() (row, error) {
-	r := row{id: s.ID, system: s.System, metric: s.Metric, aggregate: s.Aggregate, reference: noReference, references: int(s.References),
-		signature: s.Signature, output: s.Output, against: s.Against}
-	if s.Reference != nil {
-		r.reference = int(*s.Reference)
+// column returns the column of the reference, or noReference.
+func (r *row) column() int {
+	if r.Reference == nil {
+		return noReference
 	}
-	var err error
-	if r.status, err = metrics.ParseStatus(text.Brief(s.Status)); err != nil {
-		return r, fmt.Errorf("column status: %w", err)
+	return int(*r.Reference)
+}
+
+// score returns the score, 0 if there is none, and the status.
+func (r *row) score() (float64, metrics.Status) {
+	if r.Score == nil {
+		return 0, r.status
 	}
-	if r.direction, err = metrics.ParseDirection(s.Direction); err != nil {
-		return r, fmt.Errorf("column direction: %w", err)
-	}
-	switch {
-	case s.Reference != nil && *s.Reference < 0 || s.References < 0:
-		return r, fmt.Errorf("column reference is %d, and references %d; they count from 0", r.reference, r.references)
-	case s.Score == nil && r.status == metrics.Scored:
-		return r, errors.New("column score is null, but status is scored")
-	case s.Score != nil && r.status != metrics.Scored:
-		return r, fmt.Errorf("column score has a number, but status is %s; it must be null then", r.status)
-	case s.Score != nil:
-		r.score = *s.Score
-	}
-	return r, r.check()
+	return *r.Score, r.status
 }
 
 // hashOf returns the hash of a text, "" for a missing one.
@@ -92,9 +73,28 @@ func hashOf(t refract.Text) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// parse checks a row that was read, and reads its status and direction.
+func (r *row) parse() (err error) {
+	if r.status, err = metrics.ParseStatus(text.Brief(r.Status)); err != nil {
+		return fmt.Errorf("column status: %w", err)
+	}
+	if r.direction, err = metrics.ParseDirection(r.Direction); err != nil {
+		return fmt.Errorf("column direction: %w", err)
+	}
+	switch scored := r.status == metrics.Scored; {
+	case r.Reference != nil && *r.Reference < 0 || r.References < 0:
+		return fmt.Errorf("column reference is %d, and references %d; they count from 0", r.column(), r.References)
+	case r.Score == nil && scored:
+		return errors.New("column score is null, but status is scored")
+	case r.Score != nil && !scored:
+		return fmt.Errorf("column score has a number, but status is %s; it must be null then", r.status)
+	}
+	return r.check()
+}
+
 // check returns an error if a row is invalid by itself.
 func (r *row) check() error {
-	for _, c := range [][2]string{{"id", r.id}, {"system", r.system}, {"metric", r.metric}, {"signature", r.signature}} {
+	for _, c := range [][2]string{{"id", r.ID}, {"system", r.System}, {"metric", r.Metric}, {"signature", r.Signature}} {
 		if c[1] == "" && c[0] != "signature" {
 			return fmt.Errorf("column %s is empty; every row needs one", c[0])
 		}
@@ -103,10 +103,10 @@ func (r *row) check() error {
 		}
 	}
 	switch {
-	case r.aggregate != "" && r.aggregate != Native:
-		return &foreignError{fmt.Errorf("column aggregate is %s: these are aggregated scores, and in a matrix it is null or %q", text.Quote(r.aggregate), Native)}
-	case r.status == metrics.Scored && (math.IsNaN(r.score) || math.IsInf(r.score, 0)):
-		return fmt.Errorf("the score is %v; a cell that could not be scored has the status %q and no score", r.score, metrics.Failed)
+	case r.Aggregate != "" && r.Aggregate != Native:
+		return &foreignError{fmt.Errorf("column aggregate is %s: these are aggregated scores, and in a matrix it is null or %q", text.Quote(r.Aggregate), Native)}
+	case r.Score != nil && (math.IsNaN(*r.Score) || math.IsInf(*r.Score, 0)):
+		return fmt.Errorf("the score is %v; a cell that could not be scored has the status %q and no score", *r.Score, metrics.Failed)
 	}
 	return nil
 }
@@ -120,25 +120,25 @@ func (r *row) appendLine(b []byte) []byte {
 			b = jsonline.AppendString(b, value)
 		}
 	}
-	b = jsonline.AppendString(append(b, `{"id":`...), r.id)
-	b = jsonline.AppendString(append(b, `,"system":`...), r.system)
-	b = jsonline.AppendString(append(b, `,"metric":`...), r.metric)
-	orNull(`,"aggregate":`, r.aggregate)
-	if r.reference == noReference {
+	b = jsonline.AppendString(append(b, `{"id":`...), r.ID)
+	b = jsonline.AppendString(append(b, `,"system":`...), r.System)
+	b = jsonline.AppendString(append(b, `,"metric":`...), r.Metric)
+	orNull(`,"aggregate":`, r.Aggregate)
+	if r.Reference == nil {
 		b = append(b, `,"reference":null`...)
 	} else {
-		b = strconv.AppendInt(append(b, `,"reference":`...), int64(r.reference), 10)
+		b = strconv.AppendInt(append(b, `,"reference":`...), int64(*r.Reference), 10)
 	}
-	b = strconv.AppendInt(append(b, `,"references":`...), int64(r.references), 10)
-	if r.status == metrics.Scored {
-		b = jsonline.AppendFloat(append(b, `,"score":`...), r.score)
-	} else {
+	b = strconv.AppendInt(append(b, `,"references":`...), int64(r.References), 10)
+	if r.Score == nil {
 		b = append(b, `,"score":null`...)
+	} else {
+		b = jsonline.AppendFloat(append(b, `,"score":`...), *r.Score)
 	}
-	b = append(append(b, `,"status":"`...), r.status.String()...)
-	b = append(append(b, `","direction":"`...), r.direction.String()...)
-	b = jsonline.AppendString(append(b, `","signature":`...), r.signature)
-	orNull(`,"output_hash":`, r.output)
-	orNull(`,"reference_hash":`, r.against)
+	b = append(append(b, `,"status":"`...), r.Status...)
+	b = append(append(b, `","direction":"`...), r.Direction...)
+	b = jsonline.AppendString(append(b, `","signature":`...), r.Signature)
+	orNull(`,"output_hash":`, r.Output)
+	orNull(`,"reference_hash":`, r.Against)
 	return append(b, '}', '\n')
 }

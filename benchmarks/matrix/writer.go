@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -98,24 +99,23 @@ func (w *Writer) segment(s *refract.SegmentScores, infos []Info) error {
 		} else if len(references) > 0 {
 			columns = len(references)
 		}
-		r := row{id: seg.ID, metric: info.Name, reference: noReference, direction: info.Direction, signature: info.CellSignature}
+		r := row{ID: seg.ID, Metric: info.Name, Direction: info.Direction.String(), Signature: info.CellSignature}
 		for i, v := range m.Values {
-			r.system, r.output = seg.Hypotheses[i/columns].System, outputs[i/columns]
+			r.System, r.Output = seg.Hypotheses[i/columns].System, outputs[i/columns]
 			if info.NeedsReferences && len(references) > 0 {
-				r.reference, r.references, r.against = i%columns, 1, references[i%columns]
+				column := int32(i % columns)
+				r.Reference, r.References, r.Against = &column, 1, references[column]
 			}
-			r.score, r.status = v, m.Status[i]
-			if err := w.write(&r); err != nil {
+			if err := w.write(&r, v, m.Status[i]); err != nil {
 				return err
 			}
 		}
 		for h, v := range m.Native {
 			if h == 0 {
-				r.aggregate, r.reference, r.references, r.against, r.signature = Native, noReference, against, "", info.NativeSignature(against)
+				r.Aggregate, r.Reference, r.References, r.Against, r.Signature = Native, nil, int32(against), "", info.NativeSignature(against)
 			}
-			r.system, r.output = seg.Hypotheses[h].System, outputs[h]
-			r.score, r.status = v, m.NativeStatus[h]
-			if err := w.write(&r); err != nil {
+			r.System, r.Output = seg.Hypotheses[h].System, outputs[h]
+			if err := w.write(&r, v, m.NativeStatus[h]); err != nil {
 				return err
 			}
 		}
@@ -123,7 +123,16 @@ func (w *Writer) segment(s *refract.SegmentScores, infos []Info) error {
 	return nil
 }
 
-func (w *Writer) write(r *row) error {
+// write writes a row with a score.
+func (w *Writer) write(r *row, score float64, status metrics.Status) error {
+	r.Status, r.Score = status.String(), nil
+	if status == metrics.Scored {
+		r.Score = &score
+	}
+	return w.writeRow(r)
+}
+
+func (w *Writer) writeRow(r *row) error {
 	w.rows++
 	if err := r.check(); err != nil {
 		return fmt.Errorf("row %d: %w", w.rows, err)
@@ -141,3 +150,35 @@ func (w *Writer) Close() error {
 	}
 	return w.err
 }
+
+// Copy copies the rows of a matrix in JSON Lines, which may have none. Errors call the input
+// name.
+func (w *Writer) Copy(ctx context.Context, in io.Reader, name string) error {
+	src, sum := newJSONLSource(in, name), sha256.New()
+	var now row
+	var line []byte
+	for n := 0; ; n++ {
+		if n%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		err := src.next(&now)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		line = src.line(line[:0], &now)
+		sum.Write(line)
+		if w.err = w.writeRow(&now); w.err != nil {
+			return w.err
+		}
+	}
+	if src.digest() != hex.EncodeToString(sum.Sum(nil)) {
+		return errors.New(name + ": the digest of the matrix is missing or does not match its rows")
+	}
+	return nil
+}
+
+// Rows returns the number of rows written.
+func (w *Writer) Rows() int64 { return w.rows }

@@ -40,9 +40,7 @@ var judgeOptions = map[string]string{
 func options(t *testing.T, name string) map[string]string {
 	t.Helper()
 	spec, ok := judgeOptions[name]
-	if !ok {
-		t.Fatalf("the judge %q is new: say with what options it is to be checked", name)
-	}
+	require.True(t, ok, "the judge %q is new: say with what options it is to be checked", name)
 	out := map[string]string{}
 	for option := range strings.SplitSeq(spec, ",") {
 		key, value, _ := strings.Cut(option, "=")
@@ -153,9 +151,7 @@ func checkParts(t *testing.T, d *judge.Definition, options map[string]string, al
 	require.NoError(t, err)
 	schema, counts := asksFor(t, resolved), map[string]int{}
 	for _, j := range all {
-		if len(j.Parts) != 3 {
-			t.Errorf("%d parts of 3: %+v", len(j.Parts), j)
-		}
+		assert.Len(t, j.Parts, 3)
 		for _, p := range j.Parts {
 			counts[p.Status]++
 			if p.Raw == nil || (p.Score != nil) != (keepsTo(schema, []byte(*p.Raw)) == nil) {

@@ -59,9 +59,7 @@ func ask(t *testing.T, c *llm.Client, r llm.Request) llm.Response {
 
 func TestLlamaCPPReady(t *testing.T) {
 	c := client(t, llm.Chat)
-	if faults := c.Ready(t.Context(), model); faults[0] != nil {
-		t.Fatal(faults[0])
-	}
+	require.Nil(t, c.Ready(t.Context(), model)[0])
 	faults := c.Ready(t.Context(), "another-model")
 	assert.Error(t, faults[0], "a model that is not there is ready")
 	t.Logf("another model: %v", faults[0])
@@ -89,9 +87,7 @@ func TestLlamaCPPAnswers(t *testing.T) {
 			for range 8 {
 				texts[ask(t, c, request("Say something.")).Text] = true
 			}
-			if len(texts) == 1 {
-				t.Error("temperature 1: eight equal answers")
-			}
+			assert.NotEqual(t, 1, len(texts), "temperature 1: eight equal answers")
 
 			// A seed makes a sampled answer repeatable, and a stop string ends it.
 			r = request("Say something.")
@@ -243,9 +239,7 @@ func TestLlamaCPPExpand(t *testing.T) {
 				Variants, Rejected []json.RawMessage
 			}
 			require.NoError(t, json.Unmarshal(line, &seg))
-			if n := len(seg.Variants) + len(seg.Rejected); n < 11*samples {
-				t.Errorf("%s: %d answers in a segment, want at least %d", endpoint, n, 11*samples)
-			}
+			assert.GreaterOrEqual(t, len(seg.Variants)+len(seg.Rejected), 11*samples, endpoint)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -76,9 +77,7 @@ func smolLM2Expansion(t *testing.T, references []string) (dir string, refract fu
 	refract = func(args ...string) string {
 		t.Helper()
 		out, said, code := run(t, dir, program, args...)
-		if code != 0 {
-			t.Fatalf("refract %s: %d\n%s", strings.Join(args, " "), code, said)
-		}
+		require.Equal(t, 0, code, "refract %s: %d\n%s", strings.Join(args, " "), code, said)
 		return out + said
 	}
 	expand = func(cache, out string, more ...string) string {
@@ -99,9 +98,7 @@ func TestSmolLM2Expand(t *testing.T) {
 			asked = "auto" // finds out that the server supports it
 		}
 		cache, file := form+".sqlite", form+".jsonl"
-		if said := expand(cache, file, "--form", asked); strings.Contains(said, "the server gives no JSON") {
-			t.Errorf("%s: %s", form, said)
-		}
+		assert.NotContains(t, expand(cache, file, "--form", asked), "the server gives no JSON", form)
 		expand(cache, "again.jsonl", "--form", "auto", "--offline")
 		same(t, filepath.Join(dir, file), filepath.Join(dir, "again.jsonl"))
 
@@ -152,9 +149,7 @@ func TestSmolLM2Expand(t *testing.T) {
 		refract("publish", "jsonl:two.jsonl", "--to", "parquet", "-o", form)
 		refract("check", form)
 		refract("expand", "published:"+form, "--model", "another", "--dry-run", "--cache", cache)
-		if chosen == 0 {
-			t.Errorf("%s: nothing is published", form)
-		}
+		assert.NotZero(t, chosen, "%s: nothing is published", form)
 	}
 }
 
@@ -162,9 +157,7 @@ func TestSmolLM2Expand(t *testing.T) {
 func TestSmolLM2Meaning(t *testing.T) {
 	dir, _, expand := smolLM2Expansion(t, tenReferences[:2])
 	said := expand("text.sqlite", "judged.jsonl", "--form", "text", "--prompts", "order", "--judge", smolLM2+",plant=2")
-	if strings.Contains(said, "meaning checked by "+smolLM2) {
-		t.Errorf("a model of this size is better than chance: %s", said)
-	}
+	assert.NotContains(t, said, "meaning checked by "+smolLM2, "a model of this size is better than chance: %s", said)
 	verdicts := map[string]int{}
 	for _, s := range expandedLines(t, filepath.Join(dir, "judged.jsonl")) {
 		for _, v := range slices.Concat(s.Variants, s.Rejected) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -56,9 +57,7 @@ func TestEveryCheckHasATurn(t *testing.T) {
 		t.Errorf("%d turns and %d checks outside them: each check is to come up within eight", most, len(turns["-"]))
 	}
 	for n := range most {
-		if len(turns[strconv.Itoa(n+1)]) < 2 {
-			t.Errorf("turn %d of .ci/checks has fewer than two checks", n+1)
-		}
+		assert.GreaterOrEqual(t, len(turns[strconv.Itoa(n+1)]), 2, "turn %d of .ci/checks has fewer than two checks", n+1)
 	}
 	for _, dir := range []string{"benchmarks", "deploy", "python", "docs"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
@@ -98,8 +97,6 @@ func TestWhatRanIsRunAgain(t *testing.T) {
 				t.Errorf("%s: %s has no turn: %v have", cells[1], name, slices.Sorted(maps.Keys(run)))
 			}
 		}
-		if named == 0 {
-			t.Errorf("limits.md does not name the script that ran %s", cells[1])
-		}
+		assert.NotZero(t, named, "limits.md does not name the script that ran %s", cells[1])
 	}
 }

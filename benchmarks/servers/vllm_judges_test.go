@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/metrics/judge"
@@ -41,13 +42,9 @@ func TestVLLMJudges(t *testing.T) {
 					args[3] += ",hardened=yes"
 				}
 				out, said, code := run(t, dir, program, args...)
-				if out == "" {
-					t.Fatalf("exit code %d\n%s", code, said)
-				}
+				require.NotEqual(t, "", out, "exit code %d\n%s", code, said)
 				all := readJudged(t, filepath.Join(dir, reports))
-				if len(all) < 4 {
-					t.Fatalf("%d reports (exit code %d):\n%s", len(all), code, said)
-				}
+				require.GreaterOrEqual(t, len(all), 4, "%d reports (exit code %d):\n%s", len(all), code, said)
 				schema := asksFor(t, resolved)
 				lacking, counts, scores := 0, map[string]int{}, map[string]int{}
 				for _, j := range all {
@@ -90,9 +87,7 @@ func TestVLLMJudges(t *testing.T) {
 						Score  *float64
 					}
 					require.NoError(t, json.Unmarshal([]byte(line), &row))
-					if (row.Score != nil) != (scores[row.System] > 0) {
-						t.Errorf("%d judgements, but: %s", scores[row.System], line)
-					}
+					assert.Equal(t, scores[row.System] > 0, row.Score != nil, "%d judgements, but: %s", scores[row.System], line)
 				}
 			})
 		}

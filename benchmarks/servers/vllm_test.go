@@ -115,9 +115,7 @@ func TestVLLMLikelihood(t *testing.T) {
 	}
 	_, said, code := run(t, dir, program(t), "score", "jsonl:data.jsonl", "-m", "judge-file:plain.yaml,model="+model,
 		"--base-url", url, "--reports", "reports.jsonl", "-f", "jsonl")
-	if code != 0 {
-		t.Fatalf("exit code %d\n%s", code, said)
-	}
+	require.Equal(t, 0, code, "exit code %d\n%s", code, said)
 	got := readJudged(t, filepath.Join(dir, "reports.jsonl"))
 	assert.Len(t, got, len(texts))
 	for _, j := range got {
@@ -175,9 +173,7 @@ func TestVLLMWait(t *testing.T) {
 	}
 	if loading := err != nil || resp.StatusCode != http.StatusOK; loading {
 		_, said, code := run(t, dir, program, append(args, "--retries", "0")...)
-		if code != 1 {
-			t.Errorf("without waiting: exit code %d\n%s", code, said)
-		}
+		assert.Equal(t, 1, code, "without waiting: exit code %d\n%s", code, said)
 		t.Logf("the server is loading; without waiting: %s", said)
 	} else {
 		t.Log("the server has loaded before this check")

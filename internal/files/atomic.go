@@ -113,19 +113,22 @@ func (n *named) Write(p []byte) (int, error) {
 	return k, err
 }
 
-// cannotWrite replaces the path in an error, which may be a temporary one, by the
-// name of the output.
-func cannotWrite(name string, err error) error {
+// Cause returns the cause of an error of the file system, without its operation and path, for
+// messages that name the file themselves.
+func Cause(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError
 	switch {
 	case errors.As(err, &path):
-		err = path.Err
+		return path.Err
 	case errors.As(err, &link):
-		err = link.Err
+		return link.Err
 	}
-	return &WriteError{name, err}
+	return err
 }
+
+// cannotWrite names the output instead of a temporary path.
+func cannotWrite(name string, err error) error { return &WriteError{name, Cause(err)} }
 
 // WriteError says that an output cannot be written.
 type WriteError struct {

@@ -28,6 +28,8 @@ type Request struct {
 	*http.Request `json:"-"` // its Body is read; see Raw
 	Raw           []byte     `json:"-"` // the unchanged body
 	Chat          bool       `json:"-"` // otherwise a legacy completion or embeddings
+	messages      bool       // a chat in Anthropic's form
+	handler       *Handler   // of a request to the Batch API
 	// Sample distinguishes answers to equal prompts: it is the seed if one was sent,
 	// otherwise 0, or the number of earlier such answers if the Handler has CountSamples.
 	Sample int `json:"-"`
@@ -64,8 +66,8 @@ func (r *Request) Text() string {
 	return b.String()
 }
 
-// Handler answers POST /v1/chat/completions, /v1/completions and /v1/embeddings, GET
-// /v1/models and /health. The zero Handler is ready for use; its fields must be set before the
+// Handler answers POST /v1/chat/completions, /v1/completions, /v1/embeddings and Anthropic's
+// /v1/messages, and GET /v1/models. The zero Handler is ready for use; its fields must be set before the
 // first request. It is safe for concurrent use.
 type Handler struct {
 	// Key is the bearer token that every request must have; "" requires none.
@@ -85,6 +87,8 @@ type Handler struct {
 	// BOS adds a beginning-of-sequence token before the prompt's tokens in answers to a
 	// legacy completion with echo, which returns their log-probabilities.
 	BOS bool
+	// Old makes /v1/messages take temperature or top_p, as older models do.
+	Old bool
 	// JSON wraps the text of a chat's answer in the object {"text": …} if the request has a
 	// schema; otherwise response_format is ignored.
 	JSON bool
@@ -98,26 +102,21 @@ type Handler struct {
 	mu       sync.Mutex
 	calls    int
 	answered map[string]int
-	faults   []Fault
-	perText  map[string][]Fault
+	faults   map[string][]Fault // by prompt; "" for any
 	log      []*Request
 }
 
 // Fail queues faults for the next requests, one each.
-func (h *Handler) Fail(faults ...Fault) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.faults = append(h.faults, faults...)
-}
+func (h *Handler) Fail(faults ...Fault) { h.FailPrompt("", faults...) }
 
 // FailPrompt queues faults for the next requests with this prompt.
 func (h *Handler) FailPrompt(prompt string, faults ...Fault) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.perText == nil {
-		h.perText = map[string][]Fault{}
+	if h.faults == nil {
+		h.faults = map[string][]Fault{}
 	}
-	h.perText[prompt] = append(h.perText[prompt], faults...)
+	h.faults[prompt] = append(h.faults[prompt], faults...)
 }
 
 // Calls returns the number of requests for an answer, faults included.
@@ -155,6 +154,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	switch path {
 	case "/v1/chat/completions":
 		r.Chat = true
+	case "/v1/messages":
+		r.Chat, r.messages = true, true
 	case "/v1/completions", "/v1/embeddings":
 	case "/v1/models":
 		if h.authorized(w, hr) {
@@ -172,6 +173,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	}
 	r.Raw = raw
 	problem := r.parse(path == "/v1/embeddings")
+	if r.messages {
+		problem = r.refusedMessages(h.Old, h.JSON)
+	}
 	fault := h.take(r)
 	switch {
 	case fault != nil:
@@ -206,7 +210,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 
 // authorized reports whether a request has the key, and answers 401 if not.
 func (h *Handler) authorized(w http.ResponseWriter, r *http.Request) bool {
-	ok := h.Key == "" || r.Header.Get("Authorization") == "Bearer "+h.Key
+	name, value := "Authorization", "Bearer "+h.Key
+	if r.URL.Path == "/v1/messages" {
+		name, value = "X-Api-Key", h.Key
+	}
+	ok := h.Key == "" || r.Header.Get(name) == value
 	if !ok {
 		writeError(w, http.StatusUnauthorized, "invalid_request_error", "invalid_api_key", "no valid key was given")
 	}
@@ -238,10 +246,10 @@ func (h *Handler) take(r *Request) Fault {
 		h.log = append(h.log, r)
 	}
 	var fault Fault
-	if q := h.perText[r.Prompt]; len(q) > 0 {
-		fault, h.perText[r.Prompt] = q[0], q[1:]
-	} else if len(h.faults) > 0 {
-		fault, h.faults = h.faults[0], h.faults[1:]
+	for _, prompt := range []string{r.Prompt, ""} {
+		if q := h.faults[prompt]; fault == nil && len(q) > 0 {
+			fault, h.faults[prompt] = q[0], q[1:]
+		}
 	}
 	h.mu.Unlock()
 	if fault == nil && h.Decide != nil {
@@ -299,6 +307,10 @@ func limit(text string, r *Request) (cut, finish string) {
 // writeAnswer writes a good answer, with further fields of a chat's message if apart is not
 // empty. A nil text is written as null. Each word counts as a token.
 func writeAnswer(w http.ResponseWriter, r *Request, text *string, finish string, apart map[string]any) {
+	if r.messages {
+		writeMessage(w, r, *text, finish)
+		return
+	}
 	choice := map[string]any{"index": 0, "finish_reason": finish, "logprobs": nil}
 	object, out := "text_completion", 0
 	if r.Chat {

@@ -18,7 +18,6 @@ type OIP struct {
 	NoSource, NoFacts bool
 	Spans             bool
 	Key               string // required bearer token
-	MaxRows           int    // more rows are refused with 413
 	Facts             string // stated instead of OIPFacts
 	Datatype          string // of scores; "" means "FP32"
 	// Change, if not nil, changes a good answer. n counts inferences from 1; the first is
@@ -126,8 +125,6 @@ func (o *OIP) infer(w http.ResponseWriter, r *http.Request) {
 	o.rows.Add(int64(len(q.Rows)))
 	switch {
 	case o.Fault != nil && o.Fault(n, w, &q):
-	case o.MaxRows > 0 && len(q.Rows) > o.MaxRows:
-		OIPFail(w, http.StatusRequestEntityTooLarge, "too large")
 	default:
 		a := o.answer(&q)
 		if o.Change != nil {

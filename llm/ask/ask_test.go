@@ -78,9 +78,7 @@ func TestAnswersAreStoredAndSharedInOrder(t *testing.T) {
 	require.NoError(t, err)
 	called := 0
 	for i, want := range []string{"re: one", "re: two", "re: one", "re: three"} {
-		if got[i].Answer.Text != want {
-			t.Errorf("answer %d is %q, want %q", i, got[i].Answer.Text, want)
-		}
+		assert.Equal(t, want, got[i].Answer.Text)
 		if got[i].Called {
 			called++
 		}
@@ -121,9 +119,7 @@ func TestTolerance(t *testing.T) {
 	} {
 		a := ask.New(ask.Config{Client: c, Store: cache.NewMemory(), Concurrency: 1, Tolerate: 2})
 		got, err := all(t.Context(), a, test.prompts...)
-		if (err != nil) != test.failed {
-			t.Errorf("%v: %v", test.prompts, err)
-		}
+		assert.Equal(t, test.failed, err != nil, "%v: %v", test.prompts, err)
 		if !test.failed && (got[2].Err == nil || !got[2].Tolerated) {
 			t.Errorf("%v: %+v", test.prompts, got[1])
 		}
@@ -180,9 +176,7 @@ func TestOneInput(t *testing.T) {
 				got, err := all(t.Context(), ask.New(ask.Config{Client: c, Store: store, Concurrency: concurrency, Tolerate: 5}), strings.Fields(test.prompts)...)
 				name := fmt.Sprintf("%v: %+v, %d at a time", kind, test, concurrency)
 				if ends := kind == llm.ErrAuth || kind == llm.ErrQuota || test.calls == 0; ends {
-					if !errors.Is(err, kind) {
-						t.Errorf("%s: %v", name, err)
-					}
+					assert.ErrorIs(t, err, kind, "%s: %v", name, err)
 					continue
 				}
 				failed := 0
@@ -243,18 +237,14 @@ func TestDrain(t *testing.T) {
 			}
 			begin := time.Now()
 			_, err := all(ctx, a, "slow", "bad", "next")
-			if err == nil {
-				t.Fatal("no error")
-			}
+			require.Error(t, err)
 			took := time.Since(begin)
 			_, found, err := cache.NewAnswers(store).Get(context.Background(), []cache.Key{question("slow").Key})
 			require.NoError(t, err)
 			if found[0] != test.stored || test.cancelled && took > 3*time.Second || test.giveUp > 0 && took != test.giveUp {
 				t.Errorf("%+v: stored %v after %v", test, found[0], took)
 			}
-			if len(c.calls) != 2 {
-				t.Errorf("calls %v", c.calls)
-			}
+			assert.Len(t, c.calls, 2)
 		})
 	}
 }
@@ -276,16 +266,12 @@ func TestClaims(t *testing.T) {
 			got, err := all(t.Context(), ask.New(ask.Config{Client: c, Store: store, Concurrency: 3}), prompts...)
 			assert.NoError(t, err)
 			for i, r := range got {
-				if r.Answer.Text != "re: "+prompts[i] {
-					t.Errorf("%q", r.Answer.Text)
-				}
+				assert.Equal(t, "re: "+prompts[i], r.Answer.Text)
 			}
 		})
 	}
 	wg.Wait()
-	if len(c.calls) != len(prompts) {
-		t.Errorf("%d calls for %d prompts", len(c.calls), len(prompts))
-	}
+	assert.Len(t, c.calls, len(prompts))
 }
 
 // A refused key ends all runs that ask the same model, and every call in flight is stored.
@@ -311,9 +297,7 @@ func TestFailureEndsOtherRuns(t *testing.T) {
 			})
 		}
 		both.Wait()
-		if len(c.calls) != 4 {
-			t.Errorf("calls %q", c.calls)
-		}
+		assert.Len(t, c.calls, 4)
 		for _, p := range c.calls {
 			if _, found, err := cache.NewAnswers(store).Get(t.Context(), []cache.Key{question(p).Key}); err != nil || found[0] == (p == "bad") {
 				t.Errorf("%s: stored %v, %v", p, found, err)

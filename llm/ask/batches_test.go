@@ -209,9 +209,7 @@ func TestFilesWithinLimits(t *testing.T) {
 				t.Fatalf("batch %+v", there)
 			}
 			for _, id := range there.Rows {
-				if idOf(all[next]) != id {
-					t.Fatalf("row %s stands where %q is due", id, all[next])
-				}
+				require.Equal(t, id, idOf(all[next]), "row %s stands where %q is due", id, all[next])
 				next++
 			}
 		}
@@ -289,9 +287,7 @@ func TestBatchesThatGoWrong(t *testing.T) {
 			for _, p := range c.plans {
 				again += p.Unanswered
 			}
-			if want := (BatchProgress{Rows: n, Done: n, Batches: len(h.Batch.Created()), Again: again}); b.progress != want {
-				t.Errorf("progress ends with %+v, want %+v", b.progress, want)
-			}
+			assert.Equal(t, (BatchProgress{Rows: n, Done: n, Batches: len(h.Batch.Created()), Again: again}), b.progress)
 		})
 	}
 }
@@ -423,9 +419,7 @@ func TestValidationFails(t *testing.T) {
 	}})
 	b := newBatches(t, h)
 	err := fill(t.Context(), b, prompts(3))
-	if !errors.Is(err, llm.ErrInvalidRequest) {
-		t.Fatalf("error %v", err)
-	}
+	require.ErrorIs(t, err, llm.ErrInvalidRequest)
 	for _, want := range []string{"line 2", idOf(promptOf(1)), "no such field", "invalid_request", "the file is odd", `"batch_1"`} {
 		assert.ErrorContains(t, err, want)
 	}

@@ -127,9 +127,7 @@ func TestKilledAtEveryMoment(t *testing.T) {
 			t.Fatalf("killed at moment %d, %s", at, moment)
 		}
 	}
-	if len(moments) < 15 {
-		t.Errorf("killed only at %v", moments)
-	}
+	assert.GreaterOrEqual(t, len(moments), 15, "killed only at %v", moments)
 	for at := 1; ; at++ {
 		h := troubled()
 		b := newBatches(t, h)

@@ -48,9 +48,7 @@ func TestCalls(t *testing.T) {
 	if !errors.Is(err, ErrSpent) || err.Error() != "the budget is used up: 2 calls were made" || asked != 2 {
 		t.Errorf("%v after %d calls", err, asked)
 	}
-	if s := b.Spent(); s != (Spent{Calls: 2, PromptTokens: 6, CompletionTokens: 8}) {
-		t.Errorf("spent %+v", s)
-	}
+	assert.Equal(t, (Spent{Calls: 2, PromptTokens: 6, CompletionTokens: 8}), b.Spent())
 }
 
 func TestTime(t *testing.T) {
@@ -151,13 +149,9 @@ func TestCostProperty(t *testing.T) {
 		}
 		wg.Wait()
 		spent := b.Spent().Cost
-		if spent > limit*(1+1e-12) {
-			t.Fatalf("spent %v of %v", spent, limit)
-		}
+		require.LessOrEqual(t, spent, limit*(1+1e-12), "spent %v of %v", spent, limit)
 		most.Range(func(i, cost any) bool {
-			if spent+cost.(float64) < limit*(1-1e-9) {
-				t.Fatalf("call %v was refused: %v spent of %v, and it costs %v at most", i, spent, limit, cost)
-			}
+			require.GreaterOrEqual(t, spent+cost.(float64), limit*(1-1e-9), "call %v was refused: %v spent of %v, and it costs %v at most", i, spent, limit, cost)
 			return true
 		})
 	})
@@ -192,9 +186,7 @@ func TestReadPrices(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		}
-		if !strings.HasPrefix(got, c.want) {
-			t.Errorf("%q: %s, want %s", c.in, got, c.want)
-		}
+		assert.True(t, strings.HasPrefix(got, c.want), "%q: %s, want %s", c.in, got, c.want)
 	}
 }
 

@@ -67,9 +67,7 @@ func TestCutJournal(t *testing.T) {
 	for n := len(whole); n >= 0; n -= 3 {
 		require.NoError(t, os.WriteFile(path, whole[:n], 0o600))
 		j, err := openJournal(path, testHead, nil)
-		if err != nil {
-			t.Fatalf("cut at byte %d: %v", n, err)
-		}
+		require.NoError(t, err, "cut at byte %d: %v", n, err)
 		j.f.Close()
 		want := whole[:bytes.LastIndexByte(whole[:n], '\n')+1]
 		if len(want) == 0 {
@@ -99,11 +97,7 @@ func TestNoSecretInTheJournal(t *testing.T) {
 	b2.written = b.written
 	mustFill(t, b2, prompts(3))
 	for _, secret := range []string{"someone", "secret", testKey, testKey[:10], "Say otherwise"} {
-		if bytes.Contains(all.Bytes(), []byte(secret)) {
-			t.Errorf("the journal has %q:\n%s", secret, &all)
-		}
+		assert.False(t, bytes.Contains(all.Bytes(), []byte(secret)), "the journal has %q:\n%s", secret, &all)
 	}
-	if !bytes.Contains(all.Bytes(), []byte(idOf(promptOf(0)))) {
-		t.Errorf("the journal does not name its rows:\n%s", &all)
-	}
+	assert.True(t, bytes.Contains(all.Bytes(), []byte(idOf(promptOf(0)))), "the journal does not name its rows:\n%s", &all)
 }

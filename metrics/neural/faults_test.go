@@ -231,13 +231,16 @@ func scores(t *testing.T, m metrics.Metric, blocks []metrics.Block) (out []float
 func TestTooLarge(t *testing.T) {
 	blocks := many(50)
 	want := scores(t, must(t, "", &llmtest.OIP{}), blocks)
-	memory := &llmtest.OIP{Fault: func(n int, w http.ResponseWriter, r *llmtest.OIPRequest) bool {
-		if len(r.Rows) > 7 {
-			llmtest.OIPFail(w, 500, "Traceback"+strings.Repeat(" in model.py", 100)+"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB")
-		}
-		return len(r.Rows) > 7
-	}}
-	for _, s := range []*llmtest.OIP{{MaxRows: 7}, memory} {
+	for status, said := range map[int]string{
+		http.StatusRequestEntityTooLarge: "too large",
+		500:                              "Traceback" + strings.Repeat(" in model.py", 100) + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB",
+	} {
+		s := &llmtest.OIP{Fault: func(n int, w http.ResponseWriter, r *llmtest.OIPRequest) bool {
+			if len(r.Rows) > 7 {
+				llmtest.OIPFail(w, status, said)
+			}
+			return len(r.Rows) > 7
+		}}
 		if got := scores(t, must(t, "", s), blocks); !slices.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}

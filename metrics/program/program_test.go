@@ -54,9 +54,7 @@ func TestPromises(t *testing.T) {
 	if m.Info() != want || !m.HasNative() {
 		t.Errorf("%+v", m.Info())
 	}
-	if s := m.Signature(metrics.Sentence).String(); !strings.HasPrefix(s, "program:counter|a:1|b:2|hello:") {
-		t.Errorf("signature %s", s)
-	}
+	assert.True(t, strings.HasPrefix(m.Signature(metrics.Sentence).String(), "program:counter|a:1|b:2|hello:"))
 }
 
 // Blocks are split into batches, and many calls share the processes.
@@ -79,9 +77,7 @@ func TestBatches(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := len(pids(t, cfg.Command[len(cfg.Command)-1])); n > 2 {
-		t.Errorf("%d processes", n)
-	}
+	assert.LessOrEqual(t, len(pids(t, cfg.Command[len(cfg.Command)-1])), 2)
 }
 
 // Each mistake of a program gives an error that describes it.
@@ -352,10 +348,8 @@ func TestKilled(t *testing.T) {
 
 func TestWithhold(t *testing.T) {
 	got, secrets := withhold([]string{"PATH=/bin", "PWD=/here", "GITHUB_PAT=p", "PGPASS=p", "DB_PWD=p", "AWS_CREDENTIALS=longer", "DB=postgres://me:pw@host/db", "SITE=https://host/x", "OPENAI_API_KEY=k", "hf_token=t", "HF_TOKEN=t", "PGPASSWORD=p", "REFRACT_BASE_URL=u", "HOME=/", "GIT_AUTHOR_NAME=n", "HTTP_AUTH=a", "OAUTH=a", "SSH_AUTH_SOCK=s"}, "HF_TOKEN")
-	if want := []string{"PATH=/bin", "PWD=/here", "SITE=https://host/x", "HF_TOKEN=t", "HOME=/", "GIT_AUTHOR_NAME=n"}; !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
-	assert.Equal(t, "a SECRET SECRET", hides(secrets)("a longer postgres://me:pw@host/db"))
+	assert.True(t, slices.Equal(got, []string{"PATH=/bin", "PWD=/here", "SITE=https://host/x", "HF_TOKEN=t", "HOME=/", "GIT_AUTHOR_NAME=n"}), "%q", got)
+	assert.Equal(t, "a SECRET SECRET", redact.Values(secrets)("a longer postgres://me:pw@host/db"))
 }
 
 func TestSpec(t *testing.T) {
@@ -422,9 +416,7 @@ func TestHelloIsInSignature(t *testing.T) {
 		h, err := readHello([]byte(`{"refract":1,"name":"m","signature":{"a":"1"}` + more + `}`))
 		require.NoError(t, err)
 		s := (&metric{hello: h, info: h.info}).Signature(metrics.Sentence).String()
-		if seen[s] {
-			t.Errorf("%s is the signature of another hello line", s)
-		}
+		assert.False(t, seen[s], "%s is the signature of another hello line", s)
 		seen[s] = true
 	}
 }
@@ -432,7 +424,7 @@ func TestHelloIsInSignature(t *testing.T) {
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"id":1,"scores":[[1,null,2.5,0]],"status":[["","cut","",""]]}`))
 	f.Add([]byte(`{"id":1,"error":"x"}`))
-	m := &metric{info: metrics.Info{Lower: 0, Upper: math.Inf(1)}, said: stderr{hide: hides(nil)}}
+	m := &metric{info: metrics.Info{Lower: 0, Upper: math.Inf(1)}, said: stderr{hide: redact.Values(nil)}}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		out := []scored{{Block: block}}
 		if m.readAnswer(line, &request{ID: 1}, out) != nil {

@@ -45,9 +45,7 @@ func TestPythonExample(t *testing.T) {
 	require.NoError(t, err)
 	_, example, _ := strings.Cut(string(text), "    import refract_metric\n")
 	example, _, found := strings.Cut(example, "\nSave it as")
-	if !found {
-		t.Fatal("the helper has no example")
-	}
+	require.True(t, found, "the helper has no example")
 	m := python(t, "import refract_metric\n"+strings.ReplaceAll(example, "\n    ", "\n"))
 	metricstest.Promises(t, m, metrics.Block{Hypotheses: []string{"a b c", "x"}, References: []string{"a b", "c d"}})
 	out, err := m.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"a b"}, References: []string{"a b c d", ""}}})

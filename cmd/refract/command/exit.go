@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strconv"
@@ -128,7 +129,11 @@ func visibleError(err error) string {
 			lines = each
 		}
 	}
+	var file *fs.PathError
 	for i, line := range lines {
+		if errors.As(err, &file) { // without the name of a system call
+			line = strings.Replace(line, file.Error(), file.Path+": "+file.Err.Error(), 1)
+		}
 		// Postgres' driver lists its attempts on separate lines, and errors may be joined
 		// within another.
 		lines[i] = report.Visible(redact.Message(strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(line)))

@@ -20,6 +20,7 @@ import (
 	"github.com/refract-eval/refract/cmd/refract/internal/audit"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
@@ -171,7 +172,7 @@ func (m *mergeRun) read(ctx context.Context, e *env, name string) error {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", text.Path(name), files.Cause(err))
 		}
 		defer f.Close()
 		in, of = f, text.Path(name)
@@ -321,7 +322,7 @@ func (p *part) copyTo(ctx context.Context, out io.Writer) error {
 	}
 	f, err := os.Open(p.file)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", p.place, files.Cause(err))
 	}
 	defer f.Close()
 	again := ""

@@ -334,12 +334,7 @@ func startServer(options map[string]string, answer func(*llmtest.Request) string
 		}
 		return fault
 	}
-	messages := &llmtest.Messages{Key: options["key"], Schemas: options["json"] == "yes"}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/v1/messages" {
-			messages.ServeHTTP(w, r)
-			return
-		}
 		if options["batch"] == "no" && r.URL.Path == "/v1/files" {
 			http.NotFound(w, r)
 			return

@@ -1,12 +1,37 @@
 package dataset
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 )
+
+// ErrNoSystems says that a dataset has nothing to score.
+var ErrNoSystems = errors.New("the dataset has no system to score")
+
+// WithSystems returns a dataset that must have something to score: it ends with
+// ErrNoSystems if no segment had a hypothesis.
+func WithSystems(ds refract.Dataset) refract.Dataset {
+	return asSet(ds).through(func(context.Context) (step, error) {
+		some := false
+		return step{
+			each: func(s *refract.Segment) (*refract.Segment, error) {
+				some = some || len(s.Hypotheses) > 0
+				return s, nil
+			},
+			end: func() error {
+				if !some {
+					return ErrNoSystems
+				}
+				return nil
+			},
+		}, nil
+	})
+}
 
 // WithoutCanaries returns ds without the segments that are canaries, which only mark the
 // texts around them, as the first line of WMT24's files does. A [Warning] counts them.

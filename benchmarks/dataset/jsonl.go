@@ -30,7 +30,7 @@ func openJSONL(place string, o Options) (*set, error) {
 
 // parse reads a segment from a line of JSON. The record is reused for every line.
 func (r *record) parse(line []byte, pos refract.Position) (*refract.Segment, error) {
-	*r = record{References: r.References[:0], Variants: r.Variants[:0], Rejected: r.Rejected[:0], Hypotheses: r.Hypotheses[:0], Judgements: r.Judgements[:0], language: r.language}
+	*r = record{References: r.References[:0], Variants: r.Variants[:0], Rejected: r.Rejected[:0], Hypotheses: r.Hypotheses[:0], Judgements: r.Judgements[:0], Ratings: r.Ratings[:0], language: r.language}
 	if err := jsonline.Unmarshal(line, r, "a segment"); err != nil {
 		return nil, cmp.Or(checkUTF8Line(line, pos), placed(err, pos))
 	}

@@ -98,34 +98,6 @@ func otherColumns(err error, line []byte, path string) error {
 	return fmt.Errorf("%w; read a file with other columns as %s", err, suggestTable(path, slices.Sorted(maps.Keys(known))))
 }
 
-// skimmed are the fields that identify the references of a segment, and what warnings are about.
-type skimmed struct {
-	ID         recordID  `json:"id"`
-	Source     *string   `json:"source"`
-	Language   string    `json:"language"`
-	References []*string `json:"references"`
-	Variants   []struct {
-		Text *string `json:"text"`
-	} `json:"variants"`
-}
-
-// skim reads these fields of a line that another process reads and verifies; it returns nil if it
-// cannot.
-func skim(line []byte, pos refract.Position) *refract.Segment {
-	var r skimmed
-	if json.Unmarshal(line, &r) != nil || r.ID == "" {
-		return nil
-	}
-	s := &refract.Segment{ID: string(r.ID), Source: textOf(r.Source), Language: r.Language, Pos: pos}
-	for _, t := range r.References {
-		s.References = append(s.References, textOf(t))
-	}
-	for _, v := range r.Variants {
-		s.Variants = append(s.Variants, refract.Variant{Text: textOf(v.Text)})
-	}
-	return s
-}
-
 func lineSet(in *input, o Options) *set {
 	in.json = true
 	rows := func(in *input, skimmed bool) reading {

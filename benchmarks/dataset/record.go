@@ -303,12 +303,15 @@ var errNotUTF8 = errors.New("is not UTF-8")
 // decoder checks.
 func (r *record) segment(json bool) (*refract.Segment, error) {
 	s := &refract.Segment{ID: string(r.ID), Source: textOf(r.Source), Document: r.Document, Domain: r.Domain, Language: r.Language, Judged: r.Judged, Extra: string(r.Extra)}
-	s.Hypotheses = slices.Grow(s.Hypotheses, len(r.Hypotheses))
+	scored := 0
+	for _, of := range r.Judgements {
+		scored += len(of.value)
+	}
+	s.Hypotheses, s.Judgements = slices.Grow(s.Hypotheses, len(r.Hypotheses)), slices.Grow(s.Judgements, scored)
 	for _, h := range r.Hypotheses {
 		s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: h.name, Text: h.value.text})
 	}
 	for _, of := range r.Judgements {
-		s.Judgements = slices.Grow(s.Judgements, len(of.value))
 		for _, j := range of.value {
 			s.Judgements = append(s.Judgements, refract.Judgement{Name: of.name, System: j.name, Score: j.value.Value, Valid: j.value.Valid})
 		}

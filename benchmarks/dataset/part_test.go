@@ -163,20 +163,3 @@ func TestPartsOfLines(t *testing.T) {
 		checkParts(t, ds, n+1)
 	}
 }
-
-// Several files of Parquet are one dataset.
-func TestPartsOfParquet(t *testing.T) {
-	dir := t.TempDir()
-	for k, ids := range []string{"abc", "d", "efghi"} {
-		var rows []*refract.Segment
-		for _, id := range ids {
-			rows = append(rows, &refract.Segment{ID: string(id), References: []refract.Text{refract.NewText(string(id))}})
-		}
-		writeFile(t, filepath.Join(dir, fmt.Sprintf("%d.parquet", k)), encodeParquet(t, rows...))
-	}
-	ds, err := Open("parquet:"+dir, Options{})
-	require.NoError(t, err)
-	for n := range 4 {
-		checkParts(t, ds, n+1)
-	}
-}

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -133,10 +134,7 @@ var numberWords = map[string]int{
 }
 
 // notJudged lists subjects of statements that are not about the hypothesis.
-var notJudged = map[string]bool{
-	"reference": true, "source": true, "input": true, "instruction": true, "prompt": true,
-	"correct": true, "gold": true, "human": true, "task": true, "question": true, "not": true, "if": true,
-}
+var notJudged = strings.Fields("reference source input instruction prompt correct gold human task question not if")
 
 // statementForm matches "The model-generated output contains 2 errors, with a total score
 // reduction of 4.5." and "Your translation contains no error.", in any case. It does not match a
@@ -153,7 +151,7 @@ func readStatement(text string) statement {
 		return statement{}
 	}
 	for _, word := range strings.FieldsFunc(strings.ToLower(m[1]), func(r rune) bool { return strings.ContainsRune(" \t-", r) }) {
-		if notJudged[word] {
+		if slices.Contains(notJudged, word) {
 			return statement{}
 		}
 	}

@@ -47,7 +47,7 @@ var instructGrammar = grammar{
 // itemizedReader parses numbered error analyses. Some files hold prompt and answer in one string;
 // the last marker belongs to the prompt itself, and markers in texts inside the prompt come before
 // it.
-func itemizedReader(s Spec, g *grammar) reader {
+func itemizedReader(s Spec, g *grammar) Parser {
 	return func(text string, r *analysis.Report) string {
 		at := strings.LastIndex(text, g.marker)
 		if at >= 0 && strings.HasPrefix(strings.TrimLeft(text, "0123456789 \t\r\n\ufeff"), g.opening) {

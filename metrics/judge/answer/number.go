@@ -64,7 +64,7 @@ var (
 
 // numberReader parses an answer that is one number, or, with Spec.After, the number after that
 // mark.
-func numberReader(s Spec) reader {
+func numberReader(s Spec) Parser {
 	return func(text string, r *analysis.Report) string {
 		text = norm.NFKC.String(text)
 		finals := final().FindAllString(text, -1)
@@ -260,7 +260,7 @@ var (
 )
 
 // starsReader parses a number of stars: "4", "four and a half", "★★★★☆".
-func starsReader(s Spec) reader {
+func starsReader(s Spec) Parser {
 	read := numberReader(s)
 	return func(text string, r *analysis.Report) string {
 		text = starSigns().ReplaceAllStringFunc(text, func(signs string) string {

@@ -4,6 +4,7 @@ package yamlfile
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -150,8 +151,12 @@ func (f *File) Decode(v any, purpose string) error {
 	if err := guarded(func() error { return yaml.NodeToValue(f.docs[0], v, yaml.Strict()) }); err != nil {
 		if field := (*yaml.UnknownFieldError)(nil); errors.As(err, &field) {
 			name := field.Token.Value
-			switch near := english.Nearest(name, fieldsOf(reflect.TypeOf(v), nil)); near {
+			switch near := english.Nearest(name, fieldsOf(reflect.TypeOf(v), true)); near {
 			case "":
+				_, inner := f.fieldAt(field.Token)
+				if known := fieldsOf(typeAt(reflect.TypeOf(v), inner), false); len(known) > 0 {
+					field.Message += "; known: " + strings.Join(known, ", ")
+				}
 			case name:
 				field.Message += "; it belongs elsewhere in the file"
 			default:
@@ -163,18 +168,40 @@ func (f *File) Decode(v any, purpose string) error {
 	return nil
 }
 
-// fieldsOf appends the names of the fields of a type and of all types nested in it.
-func fieldsOf(t reflect.Type, names []string) []string {
+// element returns the type of the elements of lists and mappings, and of what a pointer points to.
+func element(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
 	}
+	return t
+}
+
+// fieldsOf returns the names of the fields of a type, and of all types nested in it if deep.
+func fieldsOf(t reflect.Type, deep bool) (names []string) {
+	t = element(t)
 	for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
-		if name == "" || !slices.Contains(names, name) {
-			names = fieldsOf(t.Field(i).Type, append(names, name))
+		if name != "" {
+			names = append(names, name)
+		}
+		if name == "" || deep {
+			names = append(names, fieldsOf(t.Field(i).Type, deep)...)
 		}
 	}
 	return names
+}
+
+// typeAt returns the type of the mapping that has a field, such as "datasets[0].name".
+func typeAt(t reflect.Type, field string) reflect.Type {
+	t = element(t)
+	name, rest, within := strings.Cut(field, ".")
+	name, _, _ = strings.Cut(name, "[")
+	for i := 0; within && t.Kind() == reflect.Struct && i < t.NumField(); i++ {
+		if tag, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); tag == name {
+			return typeAt(t.Field(i).Type, rest)
+		}
+	}
+	return t
 }
 
 // guarded turns a panic of the library into an error. A tag without a value causes
@@ -188,17 +215,53 @@ func guarded(step func() error) (err error) {
 	return step()
 }
 
-// syntax rewords an error of the library on one line.
+// kinds are what people call kinds of values.
+var kinds = map[string]string{"sequence": "a list", "slice": "a list", "mapping": "a mapping", "map": "a mapping", "struct": "a mapping",
+	"string": "a text", "bool": "true or false", "int": "a number", "uint64": "a number", "float": "a number", "float64": "a number", "null": "nothing"}
+
+// syntax rewords an error of the library on one line, without names of Go.
 func (f *File) syntax(err error) error {
 	var y yaml.Error
-	if errors.As(err, &y) && y.GetToken() != nil {
-		message := strings.ReplaceAll(y.GetMessage(), "\n", " ")
-		if kind := (*yaml.TypeError)(nil); errors.As(err, &kind) && kind.DstType != nil && kind.SrcType != nil { // without names of Go
-			message = fmt.Sprintf("%s was used where %s is expected", kind.SrcType.Kind(), kind.DstType.Kind())
-		}
-		return fmt.Errorf("%s:%d: %s", f.name, y.GetToken().Position.Line, message)
+	if !errors.As(err, &y) || y.GetToken() == nil {
+		return fmt.Errorf("%s: %w", f.name, err)
 	}
-	return fmt.Errorf("%s: %w", f.name, err)
+	message := strings.ReplaceAll(y.GetMessage(), "\n", " ")
+	is, want, known := strings.Cut(strings.TrimSuffix(message, " is expected"), " was used where ")
+	if kind := (*yaml.TypeError)(nil); errors.As(err, &kind) && kind.DstType != nil && kind.SrcType != nil {
+		is, want, known = kind.SrcType.Kind().String(), kind.DstType.Kind().String(), true
+	}
+	if known {
+		message = fmt.Sprintf("%s where %s is expected", cmp.Or(kinds[is], is), cmp.Or(kinds[want], want))
+	}
+	if large := (*yaml.OverflowError)(nil); errors.As(err, &large) {
+		known, message = true, large.SrcNum+" is out of range"
+	}
+	if field, _ := f.fieldAt(y.GetToken()); known && field != "" {
+		message = field + ": " + message
+	}
+	return fmt.Errorf("%s:%d: %s", f.name, y.GetToken().Position.Line, message)
+}
+
+// visit is called with every node of a tree.
+type visit func(ast.Node)
+
+func (v visit) Visit(n ast.Node) ast.Visitor {
+	v(n)
+	return v
+}
+
+// fieldAt returns the field that a token begins, such as "datasets[0]", and the innermost one, such as
+// "datasets[0].name".
+func (f *File) fieldAt(at *token.Token) (field, inner string) {
+	for _, doc := range f.docs {
+		ast.Walk(visit(func(n ast.Node) {
+			if n.GetToken() == at && len(n.GetPath()) > 2 {
+				inner = n.GetPath()[2:]
+				field = cmp.Or(field, inner)
+			}
+		}), doc)
+	}
+	return field, inner
 }
 
 // FieldError is an error in a field of a file.

@@ -20,7 +20,7 @@ var builderPrompts = []struct {
 	{regexp.MustCompile(`(?m)^Reference: (.*)$(?s:.*)Only return the Output\.`), "",
 		func(_ *Request, m []string, _ string) string { return m[1] + " Wrongly added." }},
 	{analysedOutput, "", same("There is an error at the beginning.")},
-	{regexp.MustCompile(`specific JSON format`), "refused,withheld,empty,cut", analysed},
+	{regexp.MustCompile(`specific JSON format`), "refused,withheld,empty,cut,penalty,reference,location,no penalty,penalty", analysed},
 	{regexp.MustCompile(`(?s)The model generated translation is "(.*?)"\. Please identify all errors`), "refused,withheld,empty,cut,no severity", sampled},
 	{regexp.MustCompile(`(?s)The format is:?\n(.*)`), "refused,withheld,empty,cut,another language,no severity,another type", designed},
 }
@@ -128,13 +128,23 @@ var (
 )
 
 // analysed answers the second turn of both channels of MetricInstruct.
-func analysed(q *Request, _ []string, _ string) string {
-	location, severity, reduction := "Wrongly added", "Major", "2.0"
+func analysed(q *Request, _ []string, fault string) string {
+	location, severity, reduction, why := "Wrongly added", "Major", "2.0", "It is not in the source."
 	if m := analysedOutput.FindStringSubmatch(slices.Concat(q.Messages, []Message{{Content: q.Prompt}})[0].Content); m != nil {
 		location, severity, reduction = strings.Fields(m[1])[0], "Minor", "0.5"
 	}
-	return fmt.Sprintf(`{"errors": {"error_1": {"error_location": %q, "error_aspect": %q, "explanation": "It is not in the source.", "severity": %q, "score_reduction": %s}}}`,
-		location, offeredAspect.FindStringSubmatch(q.Prompt)[1], severity, reduction)
+	switch fault {
+	case "penalty":
+		severity, reduction = "Minor", "3"
+	case "reference":
+		why = "The reference has it in another way."
+	case "location":
+		location = "quite other words"
+	case "no penalty":
+		reduction = `"unknown"`
+	}
+	return fmt.Sprintf(`{"errors": {"error_1": {"error_location": %q, "error_aspect": %q, "explanation": %q, "severity": %q, "score_reduction": %s}}}`,
+		location, offeredAspect.FindStringSubmatch(q.Prompt)[1], why, severity, reduction)
 }
 
 // sampled returns one of several requested InstructScore reports. Each finds one more error than

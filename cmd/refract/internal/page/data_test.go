@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cmd/refract/internal/page"
 )
 
@@ -61,7 +62,7 @@ func storedSegments(t testing.TB, b []byte) []storedSegment {
 	return out
 }
 
-func sameText(got *string, want page.Text) bool {
+func sameText(got *string, want refract.Text) bool {
 	if got == nil || !want.Valid {
 		return got == nil && !want.Valid
 	}
@@ -81,7 +82,7 @@ func TestSegmentsAreStored(t *testing.T) {
 	}
 	for i, s := range want {
 		g := got[i]
-		if !sameText(&g.ID, page.Text{Value: s.ID, Valid: true}) || !sameText(g.Source, s.Source) || len(g.Outputs) != len(s.Outputs) || len(g.References) != len(s.References) {
+		if !sameText(&g.ID, text(s.ID)) || !sameText(g.Source, s.Source) || len(g.Outputs) != len(s.Outputs) || len(g.References) != len(s.References) {
 			t.Fatalf("segment %d is stored as %+v", i+1, g)
 		}
 		for k, r := range s.References {
@@ -199,7 +200,7 @@ func TestAnyTextKeepsItsRunes(t *testing.T) {
 func TestSpans(t *testing.T) {
 	e := textExplorer("a text")
 	for s := range e.Segments {
-		s.Outputs[0].Reports[0].Errors[0].Span = page.Span{Start: 2, End: 4}
+		s.Outputs[0].Reports[0].Errors[0].Span = [2]int{2, 4}
 		e.Segments = one(s)
 	}
 	o := storedSegments(t, written(t, &page.Document{Title: "x", Explorer: e}))[0].Outputs[0]

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -93,6 +92,11 @@ func TestSegmentsAreStored(t *testing.T) {
 		for k, o := range s.Outputs {
 			if !sameText(g.Outputs[k].Text, o.Text) {
 				t.Errorf("segment %d: output %d is stored as %v", i+1, k+1, g.Outputs[k].Text)
+			}
+			for m, r := range o.Reports {
+				for n, e := range r.Errors {
+					assert.Equal(t, e.Span, g.Outputs[k].Reports[m].Errors[n].Span)
+				}
 			}
 			for m, row := range o.Cells {
 				for r, f := range row {
@@ -195,14 +199,4 @@ func TestAnyTextKeepsItsRunes(t *testing.T) {
 		}
 		assert.Equal(r, len([]rune(s)), len([]rune(*got[0].Outputs[0].Text)), s)
 	})
-}
-
-func TestSpans(t *testing.T) {
-	e := textExplorer("a text")
-	for s := range e.Segments {
-		s.Outputs[0].Reports[0].Errors[0].Span = [2]int{2, 4}
-		e.Segments = one(s)
-	}
-	o := storedSegments(t, written(t, &page.Document{Title: "x", Explorer: e}))[0].Outputs[0]
-	assert.Equal(t, "[{[2 4]}]", fmt.Sprint(o.Reports[0].Errors), "stored as")
 }

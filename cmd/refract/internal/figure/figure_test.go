@@ -40,7 +40,7 @@ func panels() []figure.Panel {
 	random.Points[3].Y = math.NaN()
 	nan := math.NaN()
 	return []figure.Panel{
-		&figure.Lines{Title: "bleu, max <&>", X: "references", Y: "pearson", WholeX: true,
+		&figure.Lines{Title: "bleu, max <&>", X: "references", Y: "pearson",
 			Series: []figure.Series{band("all prompts", 0.03), random, {Name: "one", Points: []figure.Point{{X: 2, Y: 0.35, Low: math.NaN(), High: math.NaN()}}}, {Name: "none"}}},
 		&figure.Bars{Title: "systems \u202e", Value: "score", Bars: []figure.Bar{
 			{Name: "a long name of a system", Value: 3, Low: 2.5, High: 3.5}, {Name: "b", Value: -2, Low: nan, High: nan, Worse: true}, {Name: "c", Value: nan, Low: nan, High: nan}, {Name: "d", Value: 4, Low: 3.9, High: 4.1, Muted: true},
@@ -75,7 +75,7 @@ func TestDrawAny(t *testing.T) {
 		}), 0, 8).Draw(t, "series")
 		bars := &figure.Bars{Title: rapid.String().Draw(t, "title"), Bars: []figure.Bar{{Name: strings.Repeat(rapid.String().Draw(t, "name"), 40), Value: number.Draw(t, "value"), Low: number.Draw(t, "low"), High: number.Draw(t, "high")}}}
 		var b bytes.Buffer
-		require.NoError(t, figure.Draw(&b, figure.Style{Dark: rapid.Bool().Draw(t, "dark")}, &figure.Lines{WholeX: true, Series: append(series, figure.Series{Points: []figure.Point{{}}})}, bars))
+		require.NoError(t, figure.Draw(&b, figure.Style{Dark: rapid.Bool().Draw(t, "dark")}, &figure.Lines{Series: append(series, figure.Series{Points: []figure.Point{{}}})}, bars))
 		require.NoError(t, xml.Unmarshal(b.Bytes(), new(struct{})), "not XML")
 		if place := regexp.MustCompile(`NaN|Inf|[0-9]{5}`).FindString(text.ReplaceAllString(b.String(), "")); place != "" {
 			t.Fatalf("a place is %s", place)
@@ -84,7 +84,7 @@ func TestDrawAny(t *testing.T) {
 	for _, v := range []float64{math.MaxFloat64, -math.MaxFloat64, 1e17, math.SmallestNonzeroFloat64} {
 		bar := figure.Bar{Name: strings.Repeat("name", 100), Value: v, Low: v / 2, High: -v}
 		line := figure.Series{Name: "line", Points: []figure.Point{{v, 0, -v, v}, {v / 2, v, v, v}}}
-		err := figure.Draw(io.Discard, figure.Style{}, &figure.Bars{Bars: []figure.Bar{bar}}, &figure.Lines{WholeX: true, Series: []figure.Series{line}})
+		err := figure.Draw(io.Discard, figure.Style{}, &figure.Bars{Bars: []figure.Bar{bar}}, &figure.Lines{Series: []figure.Series{line}})
 		require.NoError(t, err)
 	}
 }
@@ -127,7 +127,7 @@ func TestShareY(t *testing.T) {
 func TestWholeTicks(t *testing.T) {
 	for most, want := range map[float64][]string{3: {">2<", ">3<"}, 14: {">2<", ">12<"}, 1875: {">500<", ">1000<", ">1500<"}} {
 		var b bytes.Buffer
-		err := figure.Draw(&b, figure.Style{}, &figure.Lines{WholeX: true, Series: []figure.Series{{Points: []figure.Point{{X: 1, Y: 0.1}, {X: most, Y: 0.2}}}}})
+		err := figure.Draw(&b, figure.Style{}, &figure.Lines{Series: []figure.Series{{Points: []figure.Point{{X: 1, Y: 0.1}, {X: most, Y: 0.2}}}}})
 		require.NoError(t, err)
 		for _, label := range want {
 			assert.Contains(t, b.String(), label, "the axis to %v lacks", most)

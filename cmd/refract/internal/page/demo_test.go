@@ -354,7 +354,7 @@ func demoFigure() page.Figure {
 			line.Points = append(line.Points, figure.Point{X: float64(k), Y: y, Low: y - 0.008, High: y + 0.008})
 			data.Rows = append(data.Rows, []report.Value{report.String(metric), report.Int(k), report.Float(y), report.Interval(y-0.008, y+0.008)})
 		}
-		panels = append(panels, &figure.Lines{Title: metric, X: "variants added to the original", Y: "Pearson with mqm", WholeX: true, Series: []figure.Series{line}})
+		panels = append(panels, &figure.Lines{Title: metric, X: "variants added to the original", Y: "Pearson with mqm", Series: []figure.Series{line}})
 	}
 	return page.Figure{ID: "curve", Title: "Agreement by number of references", Panels: panels, Data: &data,
 		Alt: "Two line charts. Pearson rises from 0.25 to 0.30 for bleu and from 0.28 to 0.33 for chrf, and flattens after seven variants.", Notes: []string{"Bands: 95% intervals."}, Findings: []string{"8 of 11 are enough: -0.001 [-0.002, 0.000] against all"}}

@@ -34,10 +34,13 @@ type Aggregator struct {
 	native bool
 	single bool
 	best   bool // a default "max", which For replaces by "min" if a lower score is better
-	// reduce may reorder its argument, which is never empty. sign is +1 if a higher
-	// score is better and -1 if a lower one is.
-	reduce func(scores []float64, sign float64) float64
+	param  float64
+	reduce reduction
 }
+
+// reduction may reorder the scores, which are never empty. sign is +1 if a higher score is
+// better and -1 if a lower one is.
+type reduction func(scores []float64, param, sign float64) float64
 
 // The usual aggregators; Parse makes all others.
 var (
@@ -150,7 +153,7 @@ func (a Aggregator) Apply(scores []float64, ok []bool, higherIsBetter bool, p Po
 	if higherIsBetter {
 		sign = 1
 	}
-	v := a.reduce(buf, sign)
+	v := a.reduce(buf, a.param, sign)
 	if math.IsNaN(v) {
 		return res, fmt.Errorf("aggregator %s is not defined for the score %v", a.name, slices.Min(buf))
 	}
@@ -158,65 +161,39 @@ func (a Aggregator) Apply(scores []float64, ok []bool, higherIsBetter bool, p Po
 	return res, nil
 }
 
-// kind documents an aggregator and creates it from its parameter.
+// kind documents an aggregator and its parameter.
 type kind struct {
 	name, param, def, doc string
-	check                 func(float64) error
-	make                  func(param float64) Aggregator
+	want                  string // what is wrong with a parameter that is not valid
+	valid                 func(float64) bool
+	reduce                reduction // nil if the metric does it
 }
 
-func kinds() []kind {
-	simple := func(f func([]float64, float64) float64) func(float64) Aggregator {
-		return func(float64) Aggregator { return Aggregator{reduce: f} }
-	}
-	return []kind{
-		{name: "single", doc: "only the first reference",
-			make: func(float64) Aggregator {
-				return Aggregator{single: true, reduce: func(s []float64, _ float64) float64 { return s[0] }}
-			}},
-		{name: "max", doc: "the largest score", make: simple(func(s []float64, _ float64) float64 { return slices.Max(s) })},
-		{name: "mean", doc: "the arithmetic mean", make: simple(func(s []float64, _ float64) float64 { return numeric.Mean(s) })},
-		{name: "min", doc: "the smallest score", make: simple(func(s []float64, _ float64) float64 { return slices.Min(s) })},
-		{name: "median", doc: "the middle score, or the mean of the middle two", make: simple(func(s []float64, _ float64) float64 { return Median(s) })},
-		{name: "best", param: "k", def: "1", doc: "the mean of the k best scores, best by the metric's direction; of all where there are fewer",
-			check: func(k float64) error {
-				if k < 1 || k != math.Trunc(k) || k > math.MaxInt32 {
-					return fmt.Errorf("k must be a whole number from 1 to %d", math.MaxInt32)
-				}
-				return nil
-			},
-			make: func(k float64) Aggregator {
-				return Aggregator{reduce: func(s []float64, sign float64) float64 { return meanBest(s, int(k), sign) }}
-			}},
-		{name: "softmax", param: "t", def: "1", doc: "the mean weighted by exp(score/t), by the metric's direction; t is in units of the score",
-			check: func(t float64) error {
-				if !(t > 0) || math.IsInf(t, 0) {
-					return errors.New("the temperature t must be positive")
-				}
-				return nil
-			},
-			make: func(t float64) Aggregator {
-				return Aggregator{reduce: func(s []float64, sign float64) float64 { return softmax(s, t, sign) }}
-			}},
-		{name: "power", param: "p", def: "2", doc: "the power mean with exponent p; 0 is the geometric mean; for scores from 0",
-			check: func(p float64) error {
-				if math.IsNaN(p) || math.IsInf(p, 0) {
-					return errors.New("the exponent p must be finite")
-				}
-				return nil
-			},
-			make: func(p float64) Aggregator {
-				return Aggregator{reduce: func(s []float64, _ float64) float64 { return powerMean(s, p) }}
-			}},
-		{name: "native", doc: "the metric's own rule for several references",
-			make: func(float64) Aggregator { return Aggregator{native: true} }},
-	}
+var kinds = []kind{
+	{name: "single", doc: "only the first reference", reduce: func(s []float64, _, _ float64) float64 { return s[0] }},
+	{name: "max", doc: "the largest score", reduce: func(s []float64, _, _ float64) float64 { return slices.Max(s) }},
+	{name: "mean", doc: "the arithmetic mean", reduce: func(s []float64, _, _ float64) float64 { return numeric.Mean(s) }},
+	{name: "min", doc: "the smallest score", reduce: func(s []float64, _, _ float64) float64 { return slices.Min(s) }},
+	{name: "median", doc: "the middle score, or the mean of the middle two", reduce: func(s []float64, _, _ float64) float64 { return Median(s) }},
+	{name: "best", param: "k", def: "1", doc: "the mean of the k best scores, best by the metric's direction; of all where there are fewer",
+		want:   fmt.Sprintf("k must be a whole number from 1 to %d", math.MaxInt32),
+		valid:  func(k float64) bool { return k >= 1 && k == math.Trunc(k) && k <= math.MaxInt32 },
+		reduce: meanBest},
+	{name: "softmax", param: "t", def: "1", doc: "the mean weighted by exp(score/t), by the metric's direction; t is in units of the score",
+		want:   "the temperature t must be positive",
+		valid:  func(t float64) bool { return t > 0 && !math.IsInf(t, 0) },
+		reduce: softmax},
+	{name: "power", param: "p", def: "2", doc: "the power mean with exponent p; 0 is the geometric mean; for scores from 0",
+		want:   "the exponent p must be finite",
+		valid:  func(p float64) bool { return !math.IsNaN(p) && !math.IsInf(p, 0) },
+		reduce: func(s []float64, p, _ float64) float64 { return powerMean(s, p) }},
+	{name: "native", doc: "the metric's own rule for several references"},
 }
 
 // Names lists the aggregators.
 func Names() []string {
 	var names []string
-	for _, k := range kinds() {
+	for _, k := range kinds {
 		names = append(names, k.name)
 	}
 	return names
@@ -229,7 +206,7 @@ type Doc struct{ Spec, Text string }
 // Docs describes all aggregators.
 func Docs() []Doc {
 	var docs []Doc
-	for _, k := range kinds() {
+	for _, k := range kinds {
 		spec := k.name
 		if k.param != "" {
 			spec += ":" + k.param + "=" + k.def
@@ -262,41 +239,37 @@ func Parse(spec string) (Aggregator, error) {
 	case "minimum":
 		name = "min"
 	}
-	for _, k := range kinds() {
-		if k.name != name {
-			continue
-		}
-		if k.param == "" {
-			if given {
-				return Aggregator{}, &SpecError{spec, fmt.Errorf("%s takes no parameter", name)}
-			}
-			a := k.make(0)
-			a.name = name
-			return a, nil
-		}
-		value := k.def
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
+	if i < 0 {
+		return Aggregator{}, &SpecError{spec, errors.New(english.Unknown("aggregator", name, Names()))}
+	}
+	k := &kinds[i]
+	a := Aggregator{name: name, single: name == "single", native: k.reduce == nil, reduce: k.reduce}
+	if k.param == "" {
 		if given {
-			key, v, named := strings.Cut(rest, "=")
-			if !named {
-				key, v = k.param, rest
-			}
-			if key != k.param {
-				return Aggregator{}, &SpecError{spec, errors.New(english.Unknown("parameter", key, []string{k.param}))}
-			}
-			value = v
+			return Aggregator{}, &SpecError{spec, fmt.Errorf("%s takes no parameter", name)}
 		}
-		x, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			return Aggregator{}, &SpecError{spec, fmt.Errorf("%s=%q is not a number", k.param, value)}
-		}
-		if err := k.check(x); err != nil {
-			return Aggregator{}, &SpecError{spec, err}
-		}
-		a := k.make(x)
-		a.name = fmt.Sprintf("%s:%s=%s", name, k.param, strconv.FormatFloat(x, 'g', -1, 64))
 		return a, nil
 	}
-	return Aggregator{}, &SpecError{spec, errors.New(english.Unknown("aggregator", name, Names()))}
+	key, value, named := strings.Cut(rest, "=")
+	switch {
+	case !given:
+		value = k.def
+	case !named:
+		value = rest
+	case key != k.param:
+		return Aggregator{}, &SpecError{spec, errors.New(english.Unknown("parameter", key, []string{k.param}))}
+	}
+	x, err := strconv.ParseFloat(value, 64)
+	switch {
+	case err != nil:
+		return Aggregator{}, &SpecError{spec, fmt.Errorf("%s=%q is not a number", k.param, value)}
+	case !k.valid(x):
+		return Aggregator{}, &SpecError{spec, errors.New(k.want)}
+	}
+	a.param = x
+	a.name = fmt.Sprintf("%s:%s=%s", name, k.param, strconv.FormatFloat(x, 'g', -1, 64))
+	return a, nil
 }
 
 // Default creates the aggregators that a program uses if its user names none. Their

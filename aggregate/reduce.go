@@ -15,11 +15,11 @@ func Median(s []float64) float64 {
 	return numeric.Mean(s[(n-1)/2 : n/2+1])
 }
 
-// meanBest returns the mean of the k best of at least one score: the largest if sign is
-// positive, otherwise the smallest. It sorts s.
-func meanBest(s []float64, k int, sign float64) float64 {
+// meanBest returns the mean of the best of at least one score, at most so many: the largest if
+// sign is positive, otherwise the smallest. It sorts s.
+func meanBest(s []float64, most, sign float64) float64 {
 	slices.Sort(s)
-	k = min(k, len(s))
+	k := min(int(most), len(s))
 	if sign > 0 {
 		return numeric.Mean(s[len(s)-k:])
 	}

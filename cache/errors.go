@@ -11,6 +11,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/refract-eval/refract/internal/redact"
 )
 
 // Errors of a store, for errors.Is. The messages that wrap them name the file or the
@@ -63,18 +65,8 @@ func (d *Database) explain(ctx context.Context, op string, err error) error {
 	if advice != "" {
 		what += ": " + advice
 	}
-	message := strings.TrimPrefix(hide(err.Error(), d.secrets), errUnavailable.Error()+": ")
+	message := strings.TrimPrefix(redact.Values(d.secrets)(err.Error()), errUnavailable.Error()+": ")
 	return &failure{fmt.Sprintf("cache %s: %s (%s)", d.name, what, message), causes}
-}
-
-// hide removes secrets from a message.
-func hide(s string, secrets []string) string {
-	for _, secret := range secrets {
-		if secret != "" {
-			s = strings.ReplaceAll(s, secret, "xxxxx")
-		}
-	}
-	return s
 }
 
 const unwritable = "the file, its -wal and -shm files and its folder must be writable"

@@ -18,6 +18,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/refract-eval/refract/internal/redact"
 )
 
 // postgresServer is the engine of a Postgres database. The names of its tables begin with
@@ -111,7 +113,7 @@ func parsePostgres(databaseURL string) (*pgxpool.Config, []string, error) {
 		if cause := errors.Unwrap(err); cause != nil {
 			err = cause // the rest of the message repeats the URL
 		}
-		return nil, nil, fmt.Errorf("cache %s: the URL, or a setting of the environment that completes it, is wrong: %s", shown.String(), hide(err.Error(), secrets))
+		return nil, nil, fmt.Errorf("cache %s: the URL, or a setting of the environment that completes it, is wrong: %s", shown.String(), redact.Values(secrets)(err.Error()))
 	}
 	c := config.ConnConfig
 	secrets = append(secrets, c.Password)

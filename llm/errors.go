@@ -346,14 +346,6 @@ func (s *server) said(message string, body []byte) string {
 	}
 }
 
-// explain adds to a failure what is known about the request.
-func (e *Error) explain(s *server, c *Call, body []byte) {
-	if c.logprobs {
-		e.refusesLogprobs()
-	}
-	s.explain(e, body)
-}
-
 // apiError is an error as a server states it.
 type apiError struct{ message, kind, code, param string }
 

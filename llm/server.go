@@ -124,7 +124,10 @@ func (s *server) send(caller context.Context, c *Call) *Error {
 		return nil
 	}
 	e.asked = toldWait(e, resp, body, time.Now())
-	e.explain(s, c, body)
+	if c.logprobs {
+		e.refusesLogprobs()
+	}
+	s.explain(e, body)
 	return e
 }
 

@@ -94,11 +94,6 @@ func secretsOf(u *url.URL, key string) []string {
 			add(part)
 		}
 	}
-	for _, part := range longRun.FindAllString(u.Path, -1) {
-		if looksLikeKey(part) {
-			add(part)
-		}
-	}
 	if u.User != nil {
 		password, _ := u.User.Password()
 		add(u.User.Username())
@@ -163,9 +158,6 @@ const redacted = "[redacted]"
 var (
 	// maskedKey matches a partly masked key in servers' messages, such as sk-proj-****abcd.
 	maskedKey = regexp.MustCompile(`\bsk-[A-Za-z0-9_*.-]{6,}`)
-	// longRun matches a part of a path that may be a key; names of models and APIs are not
-	// that long without a hyphen.
-	longRun = regexp.MustCompile(`[A-Za-z0-9_]{20,}`)
 	// endOfCall matches the path of a call.
 	endOfCall = regexp.MustCompile(`/(completions|messages)/*$`)
 	// jsonEscape matches a character escaped in JSON, also in nested strings.

@@ -3,8 +3,6 @@ package metrics
 import (
 	"context"
 	"errors"
-	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -102,62 +100,6 @@ func TestParseErrors(t *testing.T) {
 	_, err = probes().Parse(t.Context(), "probe:count=9,x=a")
 	if err == nil || errors.Is(err, errProbe) || !strings.Contains(err.Error(), `x="a"`) {
 		t.Errorf("an error about a default: %v", err)
-	}
-}
-
-func TestCanonical(t *testing.T) {
-	assert.Equal(t, "m", Canonical("m"), "no options")
-	assert.Equal(t, "m:a=1,b=yes", Canonical("m", "a", "1", "b", "yes"), "two options")
-}
-
-// lengths is a Preparer that scores the length of the hypothesis over the reference's.
-type lengths struct{ loads *int }
-
-func (lengths) Info() Info {
-	return Info{Name: "lengths", NeedsReferences: true, Direction: HigherIsBetter, Upper: math.Inf(1)}
-}
-func (lengths) Signature(Level) Signature { return nil }
-func (m lengths) NewWorkspace() Workspace { return &lengthsWorkspace{m: m} }
-func (m lengths) Score(ctx context.Context, b []Block) ([]Scores, error) {
-	return ScoreBlocks(ctx, m, b)
-}
-
-type lengthsWorkspace struct {
-	m lengths
-	b Block
-}
-
-func (w *lengthsWorkspace) Load(b Block) { w.b = b; *w.m.loads++ }
-func (w *lengthsWorkspace) Cells(dst []float64) []float64 {
-	for _, h := range w.b.Hypotheses {
-		for _, r := range w.b.References {
-			dst = append(dst, float64(len(h))/float64(len(r)))
-		}
-	}
-	return dst
-}
-
-func TestScoreBlocks(t *testing.T) {
-	blocks := []Block{
-		{Hypotheses: []string{"ab", "abcd"}, References: []string{"a", "ab"}},
-		{Hypotheses: []string{"a"}, References: []string{"abcd"}},
-	}
-	loads := 0
-	m := lengths{&loads}
-	got, err := ScoreBlocks(t.Context(), m, blocks)
-	if err != nil || len(got) != 2 || !slices.Equal(got[0].Values, []float64{2, 1, 4, 2}) || !slices.Equal(got[1].Values, []float64{0.25}) {
-		t.Errorf("scores %v, %v", got, err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := ScoreBlocks(ctx, m, blocks); !errors.Is(err, context.Canceled) || loads != 2 {
-		t.Errorf("%v after %d loads in all, want the end of the context and 2", err, loads)
-	}
-	if got, err := ScoreBlocks(t.Context(), m, nil); err != nil || len(got) != 0 {
-		t.Errorf("no blocks: %v, %v", got, err)
-	}
-	if HasNative(m) || HasNative(&probe{}) {
-		t.Errorf("a native rule where there is none")
 	}
 }
 

@@ -39,14 +39,8 @@ type Batches struct {
 	mu      sync.Mutex
 	files   [][]byte
 	batches []*BatchInfo
-	faults  map[BatchStep][]stepFault
+	faults  map[BatchStep][]Fault
 	steps   map[BatchStep]int
-}
-
-// stepFault is a fault for a request of a step, possibly after the request was carried out.
-type stepFault struct {
-	fault Fault
-	after bool
 }
 
 // BatchInfo is a created batch. Its state advances whenever a client asks for it.
@@ -83,19 +77,22 @@ type BatchProblem struct {
 
 // Fail queues faults for the next requests of a step, one each. The requests are not carried
 // out.
-func (b *Batches) Fail(step BatchStep, faults ...Fault) { b.queue(step, false, faults) }
-
-// FailAfter is like Fail, but the requests are carried out and only their answers are lost.
-func (b *Batches) FailAfter(step BatchStep, faults ...Fault) { b.queue(step, true, faults) }
-
-func (b *Batches) queue(step BatchStep, after bool, faults []Fault) {
+func (b *Batches) Fail(step BatchStep, faults ...Fault) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.faults == nil {
-		b.faults = map[BatchStep][]stepFault{}
+		b.faults = map[BatchStep][]Fault{}
 	}
-	for _, f := range faults {
-		b.faults[step] = append(b.faults[step], stepFault{f, after})
+	b.faults[step] = append(b.faults[step], faults...)
+}
+
+// FailAfter is like Fail, but the requests are carried out and only their answers are lost.
+func (b *Batches) FailAfter(step BatchStep, faults ...Fault) {
+	for _, fault := range faults {
+		b.Fail(step, func(w http.ResponseWriter, r *Request) {
+			b.carryOut(step, httptest.NewRecorder(), r)
+			fault(w, r)
+		})
 	}
 }
 
@@ -140,49 +137,58 @@ func (b *BatchInfo) asked() int {
 	return max(0, len(b.Rows)-b.plan.Unanswered)
 }
 
-// serve answers requests below /v1/files and /v1/batches. It calls the functions with the lock
-// held. They return the answer, or nil if the object does not exist.
+// serve answers requests below /v1/files and /v1/batches.
 func (b *Batches) serve(h *Handler, w http.ResponseWriter, hr *http.Request) {
 	mux := http.NewServeMux()
-	for step, answer := range map[BatchStep]func(*Request) any{
-		BatchUpload: b.upload, BatchGet: b.get, BatchList: b.list,
-		BatchContent: func(r *Request) any { return b.file(r.PathValue("id")) },
-		BatchCreate:  func(r *Request) any { return b.create(h, r) },
-	} {
+	for _, step := range []BatchStep{BatchUpload, BatchContent, BatchCreate, BatchGet, BatchList} {
 		mux.HandleFunc(string(step), func(w http.ResponseWriter, hr *http.Request) {
 			raw, err := io.ReadAll(hr.Body)
 			if err != nil {
 				return
 			}
-			r := &Request{Request: hr, Raw: raw}
-			fault := b.take(step)
-			switch {
-			case fault.fault != nil && !fault.after:
-				fault.fault(w, r)
+			r := &Request{Request: hr, Raw: raw, handler: h}
+			if fault := b.take(step); fault != nil {
+				fault(w, r)
 				return
-			case !h.authorized(w, hr):
-				return
-			case fault.after:
-				defer fault.fault(w, r)
-				w = httptest.NewRecorder()
 			}
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			switch v := answer(r).(type) {
-			case nil:
-				invalid(w, http.StatusNotFound, "there is no such file or batch")
-			case []byte:
-				_, _ = w.Write(v)
-			default:
-				writeJSON(w, http.StatusOK, v)
-			}
+			b.carryOut(step, w, r)
 		})
 	}
 	mux.ServeHTTP(w, hr)
 }
 
+// carryOut answers a request, with 404 if there is no such object.
+func (b *Batches) carryOut(step BatchStep, w http.ResponseWriter, r *Request) {
+	if !r.handler.authorized(w, r.Request) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var answer any
+	switch step {
+	case BatchUpload:
+		answer = b.upload(r)
+	case BatchContent:
+		answer = b.file(r.PathValue("id"))
+	case BatchCreate:
+		answer = b.create(r)
+	case BatchGet:
+		answer = b.get(r)
+	case BatchList:
+		answer = b.list(r)
+	}
+	switch v := answer.(type) {
+	case nil:
+		invalid(w, http.StatusNotFound, "there is no such file or batch")
+	case []byte:
+		_, _ = w.Write(v)
+	default:
+		writeJSON(w, http.StatusOK, v)
+	}
+}
+
 // take counts the request and returns its fault.
-func (b *Batches) take(step BatchStep) (f stepFault) {
+func (b *Batches) take(step BatchStep) (fault Fault) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.steps == nil {
@@ -190,9 +196,9 @@ func (b *Batches) take(step BatchStep) (f stepFault) {
 	}
 	b.steps[step]++
 	if q := b.faults[step]; len(q) > 0 {
-		f, b.faults[step] = q[0], q[1:]
+		fault, b.faults[step] = q[0], q[1:]
 	}
-	return f
+	return fault
 }
 
 // upload stores the file in a form.
@@ -223,7 +229,7 @@ func (b *Batches) file(id string) any {
 }
 
 // create answers all rows of a file.
-func (b *Batches) create(h *Handler, r *Request) any {
+func (b *Batches) create(r *Request) any {
 	var body openai.CreateBatchRequest
 	_ = json.Unmarshal(r.Raw, &body)
 	content, _ := b.file(body.InputFileID).([]byte)
@@ -263,7 +269,7 @@ func (b *Batches) create(h *Handler, r *Request) any {
 		call := httptest.NewRequestWithContext(r.Context(), row.Method, "http://batch.test"+row.URL, bytes.NewReader(row.Body))
 		call.Header = http.Header{"Authorization": r.Header["Authorization"]}
 		rec := httptest.NewRecorder()
-		switch aborted := (inProcess{h}).serve(rec, call); {
+		switch aborted := (inProcess{r.handler}).serve(rec, call); {
 		case aborted:
 			j.failures = append(j.failures, batchLine(row.CustomID, nil, "server_error"))
 		case rec.Code == http.StatusOK:

@@ -29,6 +29,7 @@ type Request struct {
 	Raw           []byte     `json:"-"` // the unchanged body
 	Chat          bool       `json:"-"` // otherwise a legacy completion or embeddings
 	messages      bool       // a chat in Anthropic's form
+	handler       *Handler   // of a request to the Batch API
 	// Sample distinguishes answers to equal prompts: it is the seed if one was sent,
 	// otherwise 0, or the number of earlier such answers if the Handler has CountSamples.
 	Sample int `json:"-"`
@@ -101,26 +102,21 @@ type Handler struct {
 	mu       sync.Mutex
 	calls    int
 	answered map[string]int
-	faults   []Fault
-	perText  map[string][]Fault
+	faults   map[string][]Fault // by prompt; "" for any
 	log      []*Request
 }
 
 // Fail queues faults for the next requests, one each.
-func (h *Handler) Fail(faults ...Fault) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.faults = append(h.faults, faults...)
-}
+func (h *Handler) Fail(faults ...Fault) { h.FailPrompt("", faults...) }
 
 // FailPrompt queues faults for the next requests with this prompt.
 func (h *Handler) FailPrompt(prompt string, faults ...Fault) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.perText == nil {
-		h.perText = map[string][]Fault{}
+	if h.faults == nil {
+		h.faults = map[string][]Fault{}
 	}
-	h.perText[prompt] = append(h.perText[prompt], faults...)
+	h.faults[prompt] = append(h.faults[prompt], faults...)
 }
 
 // Calls returns the number of requests for an answer, faults included.
@@ -250,10 +246,10 @@ func (h *Handler) take(r *Request) Fault {
 		h.log = append(h.log, r)
 	}
 	var fault Fault
-	if q := h.perText[r.Prompt]; len(q) > 0 {
-		fault, h.perText[r.Prompt] = q[0], q[1:]
-	} else if len(h.faults) > 0 {
-		fault, h.faults = h.faults[0], h.faults[1:]
+	for _, prompt := range []string{r.Prompt, ""} {
+		if q := h.faults[prompt]; fault == nil && len(q) > 0 {
+			fault, h.faults[prompt] = q[0], q[1:]
+		}
 	}
 	h.mu.Unlock()
 	if fault == nil && h.Decide != nil {

@@ -22,6 +22,19 @@ var credential = text.Regexp(`^sk-|(?i:^|[^a-z0-9])(?:sk-[\w-]{4,}|(?i:bearer|ba
 // that it holds a secret.
 func IsSecretKey(name string) bool { return secretKey().MatchString(name) }
 
+// HasPassword reports whether a value is an address with a password.
+func HasPassword(value string) bool {
+	if !strings.Contains(value, "://") {
+		return false
+	}
+	u, err := url.Parse(value)
+	if err != nil {
+		return strings.Contains(value, "@")
+	}
+	_, has := u.User.Password()
+	return has
+}
+
 // CheckStored returns an error if a field holds a secret, because fields are stored with
 // every answer.
 func CheckStored(fields map[string]any) error {
@@ -37,12 +50,7 @@ func CheckStored(fields map[string]any) error {
 func SecretField(name string, value any) string {
 	switch v := value.(type) {
 	case string:
-		u, err := url.Parse(v)
-		hasPassword := false
-		if err == nil && u.User != nil {
-			_, hasPassword = u.User.Password()
-		}
-		if IsSecretKey(name) || hasPassword || credential().MatchString(v) || strings.Contains(v, "password=") {
+		if IsSecretKey(name) || HasPassword(v) || credential().MatchString(v) || strings.Contains(v, "password=") {
 			return cmp.Or(name, "it")
 		}
 	case []any:

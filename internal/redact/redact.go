@@ -103,6 +103,17 @@ func Message(s string) string {
 	return keyShape().ReplaceAllString(quotedField().ReplaceAllString(s, "${1}"+hidden), hidden)
 }
 
+// Values returns a function that replaces these secrets in a text.
+func Values(secrets []string) func(string) string {
+	secrets = slices.DeleteFunc(slices.Clone(secrets), func(s string) bool { return s == "" })
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may contain another
+	var pairs []string
+	for _, s := range secrets {
+		pairs = append(pairs, s, hiddenSecret)
+	}
+	return strings.NewReplacer(pairs...).Replace
+}
+
 // isSchemeByte reports whether the byte may occur in the scheme of an address.
 func isSchemeByte(b byte) bool {
 	return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' || b == '+' || b == '-' || b == '.'

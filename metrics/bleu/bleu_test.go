@@ -1,15 +1,11 @@
 package bleu
 
 import (
-	"errors"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/metricstest"
@@ -163,104 +159,4 @@ func TestOptionErrors(t *testing.T) {
 			t.Errorf("New(%+v): %v, want an error with %q", c.o, err, c.want)
 		}
 	}
-	for _, c := range []struct{ spec, want string }{
-		{"bleu:tokenise=intl", `did you mean "tokenize"`},
-		{"bleu:tokenize=13b", `did you mean "13a"`},
-		{"bleu:smooth=flor", `did you mean "floor"`},
-		{"bleu:smooth=flor,smooth-value=1", `did you mean "floor"`},
-		{"bleu:smooth-value=1", `"exp" takes no value`},
-		{"bleu:smooth=floor,smooth-value=-1", "want a number"},
-		{"bleu:order=0", "want a whole number from 1 to 64"},
-		{"bleu:lowercase=maybe", "want yes or no"},
-		{"bleu:lowercase,lowercase", "twice"},
-	} {
-		_, err := metrics.Registry{Factory()}.Parse(t.Context(), c.spec)
-		var spec *metrics.SpecError
-		if !errors.As(err, &spec) || spec.Spec != c.spec || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want a SpecError with %q", c.spec, err, c.want)
-		}
-	}
-	if _, err := (metrics.Registry{Factory()}).Parse(t.Context(), "bleu:smooth=flor,smooth-value=1"); strings.Contains(err.Error(), "takes no value") {
-		t.Errorf("an unknown smoothing is taken for the default: %v", err)
-	}
-}
-
-func TestNameRoundTrip(t *testing.T) {
-	reg := metrics.Registry{Factory()}
-	for spec, want := range map[string]string{
-		"bleu":                                  "bleu",
-		"bleu:tokenize=13a,smooth=exp":          "bleu",
-		"bleu:lowercase":                        "bleu:lowercase=yes",
-		"bleu:smooth-value=0.50,smooth=floor":   "bleu:smooth=floor,smooth-value=0.5",
-		"bleu:smooth=add-k,smooth-value=1":      "bleu:smooth=add-k",
-		"bleu:smooth=floor,smooth-value=0":      "bleu:smooth=floor,smooth-value=0",
-		"bleu:effective-order=no,order=2":       "bleu:order=2,effective-order=no",
-		"bleu:effective-order,tokenize=intl":    "bleu:tokenize=intl,effective-order=yes",
-		"bleu:smooth=floor,smooth-value=1e-300": "bleu:smooth=floor,smooth-value=1e-300",
-	} {
-		m, err := reg.Parse(t.Context(), spec)
-		if err != nil || m.Info().Name != want {
-			t.Errorf("Parse(%q) = %v, %v, want %s", spec, m, err, want)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		m := mustNew(options().Draw(t, "options"))
-		back, err := reg.Parse(t.Context(), m.Info().Name)
-		require.NoError(t, err)
-		m.chosen = back.(*Metric).chosen // a name omits 13a even if an option set it
-		if got := back.(*Metric); !reflect.DeepEqual(got, m) {
-			t.Fatalf("%s comes back as %+v, want %+v", m.Info().Name, got, m)
-		}
-	})
-}
-
-func TestSignature(t *testing.T) {
-	for _, c := range []struct {
-		o                Options
-		sentence, corpus string
-	}{
-		{Options{}, "case:mixed|eff:yes|tok:13a|smooth:exp", "case:mixed|eff:no|tok:13a|smooth:exp"},
-		{Options{Effective: "no", Smooth: floor}, "case:mixed|eff:no|tok:13a|smooth:floor[0.10]", "case:mixed|eff:no|tok:13a|smooth:floor[0.10]"},
-		{Options{Effective: "yes", Smooth: addK, SmoothValue: new(0.125)}, "case:mixed|eff:yes|tok:13a|smooth:add-k[0.125]", "case:mixed|eff:yes|tok:13a|smooth:add-k[0.125]"},
-		{Options{Effective: "no", Smooth: floor, SmoothValue: new(0.0)}, "case:mixed|eff:no|tok:13a|smooth:floor[0.00]", "case:mixed|eff:no|tok:13a|smooth:floor[0.00]"},
-		{Options{Lowercase: true, Tokenize: "zh", MaxOrder: 2}, "case:lc|eff:yes|tok:zh|smooth:exp|order:2", "case:lc|eff:no|tok:zh|smooth:exp|order:2"},
-	} {
-		m := mustNew(c.o)
-		assert.Equal(t, c.sentence, m.Signature(metrics.Sentence).String(), "%+v: signature", c.o)
-		assert.Equal(t, c.corpus, m.Signature(metrics.Corpus).String(), "%+v: signature", c.o)
-	}
-}
-
-// A signature holds all that changes the numbers: two metrics with the same signature have
-// the same scores.
-func TestDifferentMetricsHaveDifferentSignatures(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := options().Draw(t, "a"), options().Draw(t, "b")
-		// Most pairs differ in few options.
-		if rapid.Bool().Draw(t, "tokenize too") {
-			b.Tokenize = a.Tokenize
-		}
-		if rapid.Bool().Draw(t, "smooth too") {
-			b.Smooth, b.SmoothValue = a.Smooth, a.SmoothValue
-		}
-		if rapid.Bool().Draw(t, "the others too") {
-			b.Lowercase, b.MaxOrder = a.Lowercase, a.MaxOrder
-		}
-		ma, mb := mustNew(a), mustNew(b)
-		if reflect.DeepEqual(ma, mb) != (ma.Info().Name == mb.Info().Name) {
-			t.Fatalf("%+v is named %s, %+v is named %s", a, ma.Info().Name, b, mb.Info().Name)
-		}
-		block := metricstest.Block().Draw(t, "block")
-		wa, wb := loaded(ma, block), loaded(mb, block)
-		if sa, sb := ma.Signature(metrics.Sentence).String(), mb.Signature(metrics.Sentence).String(); sa == sb {
-			if !slices.Equal(wa.Native(wa.Cells(nil)), wb.Native(wb.Cells(nil))) {
-				t.Fatalf("%+v and %+v score otherwise, with one signature %s", a, b, sa)
-			}
-		}
-		if sa, sb := ma.Signature(metrics.Corpus).String(), mb.Signature(metrics.Corpus).String(); sa == sb {
-			if ca, cb := ma.CorpusScore(wa.NativeStatistics(nil, 0)), mb.CorpusScore(wb.NativeStatistics(nil, 0)); ca != cb {
-				t.Fatalf("%+v and %+v score a corpus %v and %v, with one signature %s", a, b, ca, cb, sa)
-			}
-		}
-	})
 }

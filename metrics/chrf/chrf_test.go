@@ -1,14 +1,12 @@
 package chrf
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/metricstest"
@@ -119,22 +117,6 @@ func TestEqualsPlainComputation(t *testing.T) {
 	})
 }
 
-// TestLengths covers all lengths up to the limits of tables and machine words.
-func TestLengths(t *testing.T) {
-	o := Options{CharOrder: 6, WordOrder: 2, Beta: 2}
-	shared := mustNew(o).NewWorkspace().(*workspace)
-	for n := range 140 {
-		hyp := strings.Repeat("a b c d e f g ", n)[:2*n]
-		refs := []string{hyp, strings.Repeat("c d e f g b a ", 20)[:2*(140-n)], strings.Repeat("a ", n), strings.Repeat("ab", n)}
-		shared.Load(metrics.Block{Hypotheses: []string{hyp}, References: refs})
-		for r, got := range shared.Cells(nil) {
-			if want := plainScore(o, plainStatistics(o, hyp, refs[r])); !near(got, want) {
-				t.Errorf("%d words against %q: chrF %v, want %v", n, refs[r], got, want)
-			}
-		}
-	}
-}
-
 func TestOptionErrors(t *testing.T) {
 	for _, c := range []struct {
 		o    Options
@@ -154,83 +136,4 @@ func TestOptionErrors(t *testing.T) {
 			t.Errorf("New(%+v): %v, want an error with %q", c.o, err, c.want)
 		}
 	}
-	reg := metrics.Registry{Factory(), PlusPlusFactory()}
-	for _, c := range []struct{ spec, want string }{
-		{"chrf+", `did you mean "chrf`},
-		{"chrf:charorder=6", `did you mean "char-order"`},
-		{"chrf:char-order=0", "both 0"},
-		{"chrf:char-order=-1", "want a whole number from 0 to 64"},
-		{"chrf:beta=0", "want a number"},
-		{"chrf:beta=NaN", "want a number"},
-		{"chrf++:eps=perhaps", "want yes or no"},
-	} {
-		_, err := reg.Parse(t.Context(), c.spec)
-		var spec *metrics.SpecError
-		if !errors.As(err, &spec) || spec.Spec != c.spec || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want a SpecError with %q", c.spec, err, c.want)
-		}
-	}
-}
-
-func TestNameRoundTrip(t *testing.T) {
-	reg := metrics.Registry{Factory(), PlusPlusFactory()}
-	for spec, want := range map[string]string{
-		"chrf":                               "chrf",
-		"chrf++":                             "chrf++",
-		"chrf:word-order=2":                  "chrf++",
-		"chrf++:word-order=0":                "chrf",
-		"chrf++:word-order=1,eps":            "chrf:word-order=1,eps=yes",
-		"chrf:beta=2.0,char-order=6":         "chrf",
-		"chrf:lowercase,whitespace,beta=0.5": "chrf:beta=0.5,whitespace=yes,lowercase=yes",
-	} {
-		m, err := reg.Parse(t.Context(), spec)
-		if err != nil || m.Info().Name != want {
-			t.Errorf("Parse(%q) = %v, %v, want %s", spec, m, err, want)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		m := mustNew(options().Draw(t, "options"))
-		back, err := reg.Parse(t.Context(), m.Info().Name)
-		require.NoError(t, err)
-		if got := back.(*Metric); got.opt != m.opt || got.info != m.info {
-			t.Fatalf("%s comes back as %+v, want %+v", m.Info().Name, got, m)
-		}
-	})
-}
-
-func TestSignature(t *testing.T) {
-	for _, c := range []struct {
-		o    Options
-		want string
-	}{
-		{Defaults(), "case:mixed|eff:yes|nc:6|nw:0|space:no"},
-		{Options{CharOrder: 6, WordOrder: 2, Beta: 2, Lowercase: true, Epsilon: true, Whitespace: true}, "case:lc|eff:no|nc:6|nw:2|space:yes"},
-		{Options{CharOrder: 4, Beta: 0.5}, "case:mixed|eff:yes|nc:4|nw:0|space:no|beta:0.5"},
-	} {
-		for _, level := range []metrics.Level{metrics.Sentence, metrics.Corpus} {
-			assert.Equal(t, c.want, mustNew(c.o).Signature(level).String(), "%+v: signature", c.o)
-		}
-	}
-}
-
-// A signature holds all that changes the numbers; here it even holds every option.
-func TestDifferentMetricsHaveDifferentSignatures(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := options().Draw(t, "a"), options().Draw(t, "b")
-		// Most pairs differ in few options.
-		if rapid.Bool().Draw(t, "orders too") {
-			b.CharOrder, b.WordOrder = a.CharOrder, a.WordOrder
-		}
-		if rapid.Bool().Draw(t, "beta too") {
-			b.Beta = a.Beta
-		}
-		if rapid.Bool().Draw(t, "the others too") {
-			b.Whitespace, b.Lowercase, b.Epsilon = a.Whitespace, a.Lowercase, a.Epsilon
-		}
-		ma, mb := mustNew(a), mustNew(b)
-		if same := a == b; same != (ma.Info().Name == mb.Info().Name) ||
-			same != (ma.Signature(metrics.Sentence).String() == mb.Signature(metrics.Sentence).String()) {
-			t.Fatalf("%+v: %s, %s\n%+v: %s, %s", a, ma.Info().Name, ma.Signature(metrics.Sentence), b, mb.Info().Name, mb.Signature(metrics.Sentence))
-		}
-	})
 }

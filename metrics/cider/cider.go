@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strconv"
 
 	"github.com/refract-eval/refract/metrics"
@@ -54,9 +53,6 @@ var (
 func newMetric(o options) (*metric, error) {
 	chosen := o.Split != ""
 	o.Split = cmp.Or(o.Split, penn)
-	if !slices.Contains(tokenizers(), o.Split) {
-		return nil, fmt.Errorf("cider: unknown tokenizer %q", o.Split)
-	}
 	if f := o.Frequencies; f != nil && f.split != o.Split {
 		return nil, fmt.Errorf("cider: the frequencies were counted with tokenizer %s, not %s", f.split, o.Split)
 	}
@@ -179,4 +175,19 @@ func newSplitter(name string) token.Splitter {
 		return newPenn()
 	}
 	return token.New(name, true)
+}
+
+// InLanguage implements metrics.Localized. Frequencies counted before keep their tokenizer.
+func (m *metric) InLanguage(code string) metrics.Metric {
+	if m.chosen || m.Fitted() {
+		return m
+	}
+	out := *m
+	out.opt.Split = token.For(code, penn)
+	return &out
+}
+
+// Remark implements metrics.Remarker.
+func (m *metric) Remark(texts []string) string {
+	return token.Remark(texts, newSplitter(m.opt.Split).Split, func(string) bool { return m.chosen })
 }

@@ -174,8 +174,6 @@ func TestSpecs(t *testing.T) {
 		"cider-d:df=" + path + ",save=x":      "give only one of them",
 		"cider-d:df=" + path + ",tokenize=zh": "with tokenizer ptb, not zh",
 		"cider-d:df=" + path + "x":            "no such file",
-		"cider:tokenize=porter":               "unknown value for tokenize",
-		"ciderd":                              `did you mean "cider`,
 	} {
 		if _, err := offered.Parse(t.Context(), spec); !errors.As(err, new(*metrics.SpecError)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want a SpecError with %q", spec, err, want)

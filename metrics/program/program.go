@@ -65,7 +65,7 @@ type metric struct {
 // *metrics.StartError. The context is only for the start.
 func newMetric(ctx context.Context, cfg config) (*metric, error) {
 	m := &metric{cfg: cfg, slots: make(chan struct{}, cfg.Processes)}
-	m.said.hide, m.said.log = hides(cfg.Secrets), cfg.Log
+	m.said.hide, m.said.log = redact.Values(cfg.Secrets), cfg.Log
 	m.info.Name = Name + ":" + cmp.Or(cfg.Name, m.said.hide(redact.CommandLine(cfg.Command)))
 	m.said.setName(m.info.Name)
 	for range cfg.Processes {

@@ -349,7 +349,7 @@ func TestKilled(t *testing.T) {
 func TestWithhold(t *testing.T) {
 	got, secrets := withhold([]string{"PATH=/bin", "PWD=/here", "GITHUB_PAT=p", "PGPASS=p", "DB_PWD=p", "AWS_CREDENTIALS=longer", "DB=postgres://me:pw@host/db", "SITE=https://host/x", "OPENAI_API_KEY=k", "hf_token=t", "HF_TOKEN=t", "PGPASSWORD=p", "REFRACT_BASE_URL=u", "HOME=/", "GIT_AUTHOR_NAME=n", "HTTP_AUTH=a", "OAUTH=a", "SSH_AUTH_SOCK=s"}, "HF_TOKEN")
 	assert.True(t, slices.Equal(got, []string{"PATH=/bin", "PWD=/here", "SITE=https://host/x", "HF_TOKEN=t", "HOME=/", "GIT_AUTHOR_NAME=n"}), "%q", got)
-	assert.Equal(t, "a SECRET SECRET", hides(secrets)("a longer postgres://me:pw@host/db"))
+	assert.Equal(t, "a SECRET SECRET", redact.Values(secrets)("a longer postgres://me:pw@host/db"))
 }
 
 func TestSpec(t *testing.T) {
@@ -424,7 +424,7 @@ func TestHelloIsInSignature(t *testing.T) {
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"id":1,"scores":[[1,null,2.5,0]],"status":[["","cut","",""]]}`))
 	f.Add([]byte(`{"id":1,"error":"x"}`))
-	m := &metric{info: metrics.Info{Lower: 0, Upper: math.Inf(1)}, said: stderr{hide: hides(nil)}}
+	m := &metric{info: metrics.Info{Lower: 0, Upper: math.Inf(1)}, said: stderr{hide: redact.Values(nil)}}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		out := []scored{{Block: block}}
 		if m.readAnswer(line, &request{ID: 1}, out) != nil {

@@ -1,10 +1,10 @@
 package program
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -22,7 +22,7 @@ func withhold(environ []string, pass ...string) (kept, secrets []string) {
 	pass = append(slices.Clone(pass), "PWD", "OLDPWD")
 	for _, v := range environ {
 		name, value, _ := strings.Cut(v, "=")
-		if slices.Contains(pass, name) || !secretName().MatchString(strings.ToUpper(name)) && !hasPassword(value) {
+		if slices.Contains(pass, name) || !secretName().MatchString(strings.ToUpper(name)) && !redact.HasPassword(value) {
 			kept = append(kept, v)
 		} else {
 			secrets = append(secrets, value)
@@ -34,27 +34,4 @@ func withhold(environ []string, pass ...string) (kept, secrets []string) {
 // long returns the secrets that are long enough to hide.
 func long(secrets []string) []string {
 	return slices.DeleteFunc(secrets, func(s string) bool { return len(s) < shortestSecret })
-}
-
-func hasPassword(value string) bool {
-	if !strings.Contains(value, "://") {
-		return false
-	}
-	u, err := url.Parse(value)
-	if err != nil {
-		return strings.Contains(value, "@")
-	}
-	_, has := u.User.Password()
-	return has
-}
-
-// hides returns a function that replaces secrets in a text.
-func hides(secrets []string) func(string) string {
-	secrets = slices.Clone(secrets)
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may contain another
-	var pairs []string
-	for _, s := range secrets {
-		pairs = append(pairs, s, "SECRET")
-	}
-	return strings.NewReplacer(pairs...).Replace
 }

@@ -147,14 +147,6 @@ func drawOptions() *rapid.Generator[options] {
 	})
 }
 
-func mustNew(o options) *metric {
-	m, err := newMetric(o)
-	if err != nil {
-		panic(err)
-	}
-	return m
-}
-
 // loaded returns a new workspace with the block.
 func loaded(m *metric, b metrics.Block) *workspace {
 	w := m.NewWorkspace().(*workspace)

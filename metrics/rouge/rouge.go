@@ -9,8 +9,8 @@
 package rouge
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/refract-eval/refract/metrics"
@@ -59,29 +59,10 @@ var (
 	_ metrics.NativeWorkspace = (*workspace)(nil)
 )
 
-// newMetric returns the metric, or an error that names the option at fault.
-func newMetric(o options) (*metric, error) {
-	m := &metric{chosen: o.Split != ""}
-	var err error
-	choose(&o.Kind, &err, "kind", rouge1, rouge2, rougeL, rougeLsum)
-	choose(&o.Part, &err, "part", fMeasure, precision, recall)
-	choose(&o.Split, &err, "tokenizer", tokenizers()...)
-	if err != nil {
-		return nil, err
-	}
-	m.opt = o
-	return m, nil
-}
-
-// choose sets an option to the first of its values if it is not set, and reports a value
-// that is none of them.
-func choose[T ~string](option *T, err *error, what string, values ...T) {
-	if *option == "" {
-		*option = values[0]
-	}
-	if !slices.Contains(values, *option) {
-		*err = fmt.Errorf("rouge: unknown %s %q", what, *option)
-	}
+func newMetric(o options) *metric {
+	m := &metric{opt: o, chosen: o.Split != ""}
+	m.opt.Kind, m.opt.Part, m.opt.Split = cmp.Or(o.Kind, rouge1), cmp.Or(o.Part, fMeasure), cmp.Or(o.Split, token.Rouge)
+	return m
 }
 
 func tokenizers() []string { return append([]string{token.Rouge}, token.Names()...) }
@@ -114,7 +95,7 @@ func Factories() []metrics.Factory {
 					Stemmer: v.Bool("stemmer", false),
 					Part:    part(v.Enum("part", string(fMeasure), string(fMeasure), string(precision), string(recall))),
 					Split:   v.Enum("tokenize", "", tokenizers()...),
-				})
+				}), nil
 			},
 		})
 	}

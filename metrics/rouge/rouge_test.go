@@ -2,7 +2,6 @@ package rouge
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -52,7 +50,7 @@ func TestKnownScores(t *testing.T) {
 		{options{Kind: rougeL}, "a b\nc d", "c d\na b", .5},
 		{options{Kind: rougeLsum}, "a\n\n", "\na", 1},
 	} {
-		got := loaded(mustNew(c.o), metrics.Block{Hypotheses: []string{c.hyp}, References: []string{c.ref}}).Cells(nil)
+		got := loaded(newMetric(c.o), metrics.Block{Hypotheses: []string{c.hyp}, References: []string{c.ref}}).Cells(nil)
 		if len(got) != 1 || math.Abs(got[0]-c.want) > 1e-12 {
 			t.Errorf("%+v: ROUGE of %q against %q = %v, want %v", c.o, c.hyp, c.ref, got, c.want)
 		}
@@ -62,7 +60,7 @@ func TestKnownScores(t *testing.T) {
 func TestEqualsPlainComputation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawOptions().Draw(t, "options")
-		w := mustNew(o).NewWorkspace().(*workspace) // reused for every block
+		w := newMetric(o).NewWorkspace().(*workspace) // reused for every block
 		for range rapid.IntRange(1, 3).Draw(t, "segments") {
 			b := metricstest.Block().Draw(t, "block")
 			if bad := check(o, w, b); bad != "" {
@@ -86,40 +84,10 @@ func TestLengths(t *testing.T) {
 		}
 		o := options{Kind: rapid.SampledFrom([]kind{rouge1, rouge2, rougeL, rougeLsum}).Draw(t, "kind")}
 		b := metrics.Block{Hypotheses: []string{long("hypothesis"), long("hypothesis")}, References: []string{long("reference"), long("reference")}}
-		if bad := check(o, mustNew(o).NewWorkspace().(*workspace), b); bad != "" {
+		if bad := check(o, newMetric(o).NewWorkspace().(*workspace), b); bad != "" {
 			t.Fatalf("%+v of %q: %s", o, b, bad)
 		}
 	})
-}
-
-func TestSpecs(t *testing.T) {
-	offered := metrics.Registry(Factories())
-	for spec, want := range map[string]string{
-		"rouge1":                               "rouge1 kind:rouge1|case:lc|tok:rouge|stem:no|part:f",
-		"rougeLsum:part=r,stemmer,tokenize=zh": "rougeLsum:stemmer=yes,part=r,tokenize=zh kind:rougeLsum|case:lc|tok:zh|stem:yes|part:r",
-		"rouge2:tokenize=rouge,part=f":         "rouge2 kind:rouge2|case:lc|tok:rouge|stem:no|part:f",
-	} {
-		m, err := offered.Parse(t.Context(), spec)
-		if err != nil {
-			t.Errorf("%s: %v", spec, err)
-		} else if got := m.Info().Name + " " + m.Signature(metrics.Sentence).String(); got != want {
-			t.Errorf("%s is %s, want %s", spec, got, want)
-		}
-	}
-	for spec, want := range map[string]string{
-		"rouge3":              "did you mean",
-		"rougeL:part=f1":      "unknown value for part",
-		"rougeL:tokenize=ptb": "unknown value for tokenize",
-		"rougeL:stemmer=snow": "want yes or no",
-	} {
-		if _, err := offered.Parse(t.Context(), spec); !errors.As(err, new(*metrics.SpecError)) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want a SpecError with %q", spec, err, want)
-		}
-	}
-	for _, o := range []options{{Kind: "rouge3"}, {Part: "F"}, {Split: "ptb"}} {
-		_, err := newMetric(o)
-		assert.Error(t, err, "%+v: no error", o)
-	}
 }
 
 func TestRemark(t *testing.T) {
@@ -139,7 +107,7 @@ func TestRemark(t *testing.T) {
 		{options{Split: "zh"}, "", []string{"今天的天气非常好。"}, ""},
 		{options{Split: "13a"}, "zh", []string{"今天的天气非常好。"}, "1 of 1 texts looked at have no spaces between words, and are taken for one word or a few: take tokenize=zh"},
 	} {
-		got := metrics.InLanguage(mustNew(c.o), c.language).(*metric).Remark(c.texts)
+		got := metrics.InLanguage(newMetric(c.o), c.language).(*metric).Remark(c.texts)
 		if !strings.Contains(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%+v %s: %q of %q, want %q", c.o, c.language, got, c.texts, c.want)
 		}
@@ -170,7 +138,7 @@ func TestOfficialScores(t *testing.T) {
 	for _, stemmer := range []bool{false, true} {
 		for p, name := range []part{precision, recall, fMeasure} {
 			for _, k := range []kind{rouge1, rouge2, rougeL, rougeLsum} {
-				w := mustNew(options{Kind: k, Stemmer: stemmer, Part: name}).NewWorkspace().(*workspace)
+				w := newMetric(options{Kind: k, Stemmer: stemmer, Part: name}).NewWorkspace().(*workspace)
 				for i, row := range file.Rows {
 					want := row.Nostem
 					if stemmer {

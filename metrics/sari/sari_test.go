@@ -205,27 +205,7 @@ func plainGrams(m *metric, n int, texts ...string) map[string]float64 {
 	return out
 }
 
-func TestSpecs(t *testing.T) {
-	for spec, want := range map[string]string{
-		"sari":                                   "sari case:lc|tok:13a|rules:easse|del:f",
-		"sari:deletion=f,tok=13a,case=lc":        "sari case:lc|tok:13a|rules:easse|del:f",
-		"sari:rules=paper,deletion=p,case=mixed": "sari:rules=paper,deletion=p,lowercase=no case:mixed|tok:13a|rules:paper|del:p",
-		"sari:rules=hf,del=p":                    "sari:rules=hf case:lc|tok:13a|rules:hf|del:p",
-		"sari:rules=original":                    "sari:rules=original case:lc|tok:none|rules:original|del:p",
-		"sari:rules=original,tokenize=13a":       "sari:rules=original,tokenize=13a case:lc|tok:13a|rules:original|del:p",
-	} {
-		m := made(t, spec)
-		assert.Equal(t, want, m.Info().Name+" "+m.Signature(metrics.Sentence).String(), spec)
-	}
-	for spec, want := range map[string]string{
-		"sari:rules=f1":            "unknown value for rules",
-		"sari:rules=hf,deletion=f": "leave deletion=f out",
-		"sari:tokenize=moses":      "unknown value for tokenize",
-		"sari:deletion=recall":     "unknown value for deletion",
-	} {
-		_, err := (metrics.Registry{Factory()}).Parse(t.Context(), spec)
-		assert.ErrorContains(t, err, want, spec)
-	}
+func TestLanguages(t *testing.T) {
 	chinese := metrics.InLanguage(made(t, "sari"), "zh")
 	if _, ok := chinese.(metrics.CorpusMetric); !ok || !strings.Contains(chinese.Signature(metrics.Corpus).String(), "tok:zh") {
 		t.Errorf("in Chinese: %s", chinese.Signature(metrics.Corpus))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
 // Options are the settings of TER. The zero Options are sacreBLEU's defaults: lower-cased
@@ -101,4 +102,56 @@ func (m *Metric) CorpusScore(sum []float64) float64 {
 		return 100
 	}
 	return 0
+}
+
+// Factory makes TER from a spec.
+func Factory() metrics.Factory {
+	return metrics.Factory{
+		Name:    "ter",
+		Summary: "TER of sentences and corpora, as sacreBLEU 2.6.0; lower is better",
+		Source:  "Snover et al. (2006), A Study of Translation Edit Rate with Targeted Human Annotation",
+		Licence: "MIT",
+		Options: []metrics.Option{
+			{Key: "normalized", Default: "no, yes for zh and ja", Values: "yes|no", Signed: []string{"norm", "nr"}, Doc: "decode entities and set punctuation apart"},
+			{Key: "no-punct", Default: "no", Values: "yes|no", Signed: []string{"punct", "pn"}, Words: map[string]string{"yes": "no", "no": "yes"}, Doc: "leave punctuation out"},
+			{Key: "asian", Default: "no, yes for zh and ja", Values: "yes|no", Signed: []string{"as"}, Doc: "also for Asian characters, with normalized or no-punct"},
+			{Key: "case-sensitive", Default: "no", Values: "yes|no", Signed: []string{"case", "c"}, Words: map[string]string{"mixed": "yes", "lc": "no"}, Doc: "keep case"},
+		},
+		New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
+			m := New(Options{
+				Normalized:    v.Bool("normalized", false),
+				NoPunct:       v.Bool("no-punct", false),
+				Asian:         v.Bool("asian", false),
+				CaseSensitive: v.Bool("case-sensitive", false),
+			})
+			m.chosen = v.Has("normalized") || v.Has("no-punct") || v.Has("asian")
+			return m, nil
+		},
+	}
+}
+
+// eastAsian are the languages whose characters Tercom's rules separate.
+var eastAsian = map[string]bool{"zh": true, "ja": true}
+
+// InLanguage implements metrics.Localized: Asian takes effect with Normalized.
+func (m *Metric) InLanguage(code string) metrics.Metric {
+	if m.chosen || !eastAsian[code] {
+		return m
+	}
+	out := *m
+	out.options.Normalized, out.options.Asian = true, true
+	return &out
+}
+
+// Remark implements metrics.Remarker.
+func (m *Metric) Remark(texts []string) string {
+	t := &tokenizer{Options: m.options}
+	code, said := token.Unsplit(texts, func(s string, yield func([]byte)) { t.words(s, false, yield) })
+	switch {
+	case said == "":
+		return ""
+	case eastAsian[code]:
+		return said + token.Advice(code, "normalized=yes,asian=yes", m.chosen)
+	}
+	return said + "chrf compares their characters"
 }

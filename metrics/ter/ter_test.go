@@ -1,14 +1,11 @@
 package ter
 
 import (
-	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/metrics"
 )
@@ -64,23 +61,6 @@ func TestScore(t *testing.T) {
 	}
 }
 
-func TestScoreEmpty(t *testing.T) {
-	for _, test := range []struct {
-		hyp, ref string
-		want     float64
-	}{
-		{"", "", 0},
-		{" \n", "\u00a0", 0},
-		{"", "a b", 100},
-		{"a b c", "", 100},
-		{"a b c", "\x1f", 100},
-	} {
-		if got := score(t, Options{}, test.hyp, test.ref); got != test.want {
-			t.Errorf("TER of %q against %q = %v, want %v", test.hyp, test.ref, got, test.want)
-		}
-	}
-}
-
 func TestNativeAndCorpus(t *testing.T) {
 	m := New(Options{})
 	w := m.NewWorkspace().(*workspace)
@@ -108,63 +88,4 @@ func TestNativeAndCorpus(t *testing.T) {
 	} {
 		assert.Equal(t, test.want[0], m.CorpusScore(test.sum), "corpus score of %v", test.sum)
 	}
-}
-
-func TestInfoAndSignature(t *testing.T) {
-	for _, test := range []struct {
-		options         Options
-		name, signature string
-	}{
-		{Options{}, "ter", "case:lc|tok:tercom|norm:no|punct:yes|asian:no"},
-		{Options{Normalized: true, Asian: true}, "ter:normalized=yes,asian=yes", "case:lc|tok:tercom|norm:yes|punct:yes|asian:yes"},
-		{Options{true, true, true, true}, "ter:normalized=yes,no-punct=yes,asian=yes,case-sensitive=yes",
-			"case:mixed|tok:tercom|norm:yes|punct:no|asian:yes"},
-	} {
-		m := New(test.options)
-		assert.Equal(t, test.name, m.Info().Name, "name")
-		for _, level := range []metrics.Level{metrics.Sentence, metrics.Corpus} {
-			assert.Equal(t, test.signature, m.Signature(level).String(), "signature")
-		}
-	}
-	info := New(Options{}).Info()
-	if !info.NeedsReferences || info.NeedsSource || info.Direction != metrics.LowerIsBetter || info.Lower != 0 || !math.IsInf(info.Upper, 1) {
-		t.Errorf("info %+v", info)
-	}
-}
-
-// A workspace gives the same after use as when new, and computes a repeated text the same.
-func TestWorkspaceReuse(t *testing.T) {
-	options := rapid.Custom(func(t *rapid.T) Options {
-		flag := rapid.Bool()
-		return Options{flag.Draw(t, "normalized"), flag.Draw(t, "no-punct"), flag.Draw(t, "asian"), flag.Draw(t, "case")}
-	})
-	word := rapid.SampledFrom(strings.Fields("a b c A's 's's 1.5, x-y 中文 。 &amp;quot;"))
-	line := rapid.Custom(func(t *rapid.T) string {
-		return strings.Join(rapid.SliceOfN(word, 0, 12).Draw(t, "words"), " ")
-	})
-	lines := rapid.SliceOfN(line, 1, 4)
-	rapid.Check(t, func(t *rapid.T) {
-		m := New(options.Draw(t, "options"))
-		used := m.NewWorkspace().(*workspace)
-		for range 3 {
-			b := metrics.Block{Hypotheses: lines.Draw(t, "hypotheses"), References: lines.Draw(t, "references")}
-			used.Load(b)
-			cells := used.Cells(nil)
-			for h, hyp := range b.Hypotheses {
-				least, total := math.Inf(1), 0.0
-				for r, ref := range b.References {
-					scores, err := m.Score(t.Context(), []metrics.Block{{Hypotheses: []string{hyp}, References: []string{ref}}})
-					require.NoError(t, err)
-					assert.Equal(t, scores[0].Values[0], cells[h*len(b.References)+r], "%q against %q", hyp, ref)
-					s := used.CellStatistics(nil, h, r)
-					least = min(least, s[0])
-					total += s[1]
-				}
-				want := []float64{least, total / float64(len(b.References))}
-				if got := used.NativeStatistics(nil, h); !slices.Equal(got, want) {
-					t.Errorf("native statistics %v, want %v", got, want)
-				}
-			}
-		}
-	})
 }

@@ -209,14 +209,12 @@ func (b *buildRun) segments(ctx context.Context, e *env, spec string, needsSourc
 			continue
 		}
 		own := *s
-		own.Hypotheses = nil
-		for _, h := range s.Hypotheses {
-			if !h.Human {
-				own.Hypotheses = append(own.Hypotheses, h)
-			} else if h.Text.Valid {
+		own.Hypotheses = slices.DeleteFunc(slices.Clone(s.Hypotheses), func(h refract.Hypothesis) bool {
+			if h.Human && h.Text.Valid {
 				people++
 			}
-		}
+			return h.Human
+		})
 		kept = append(kept, &own)
 	}
 	switch {
@@ -300,11 +298,7 @@ func (b *buildRun) scored(ctx context.Context, e *env, row *build.MixRow, segmen
 		return nil, err
 	}
 	ds := refract.InMemory(segments)
-	settings, err := refract.Fit(ctx, ds, []refract.Setting{{Metric: m, Aggregator: aggregate.Single}})
-	if err != nil {
-		return nil, err
-	}
-	eng, err := refract.NewEngine(settings, run.options(refract.Options{}))
+	eng, err := (&scoring{}).engine(ctx, ds, []refract.Setting{{Metric: m, Aggregator: aggregate.Single}}, false, run.options(refract.Options{}))
 	if err != nil {
 		return nil, err
 	}

@@ -129,7 +129,7 @@ func (s *settingFlags) specs(def ...string) []string {
 
 // equivalentFlag maps flags of other programs, long and short, to what Refract has.
 func equivalentFlag(flag string) string {
-	for _, f := range [][2]string{
+	return lookUp(flag, [][2]string{
 		{"tokenize tok", "-m bleu:tokenize=NAME, as in -m bleu:tokenize=zh; -l zh lets each metric choose"},
 		{"lowercase lc", "-m bleu:lowercase"},
 		{"smooth-method smooth s", "-m bleu:smooth=floor"},
@@ -150,9 +150,14 @@ func equivalentFlag(flag string) string {
 		{"test-set t", "mtme:DIR/TESTSET/LP, a folder of mt-metrics-eval: nothing is downloaded"},
 		{"score-only b", "-f csv"},
 		{"api-key key", "OPENAI_API_KEY in the environment"},
-	} {
-		if slices.Contains(strings.Fields(f[0]), flag) {
-			return f[1]
+	})
+}
+
+// lookUp returns the second text of the row whose first has a word; "" for none.
+func lookUp(word string, rows [][2]string) string {
+	for _, row := range rows {
+		if slices.Contains(strings.Fields(row[0]), word) {
+			return row[1]
 		}
 	}
 	return ""
@@ -164,7 +169,7 @@ func howToRun(name string) string {
 	const server = " is a model on a server: docs/how-to/neural-servers.md says how to start one, and -m oip:http://HOST:8000/MODEL scores with it"
 	const program = " runs as a program: -m 'exec:processes=1 python3 metrics/program/"
 	name = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
-	for _, m := range [][2]string{
+	return lookUp(name, [][2]string{
 		{"sacrebleu", "sacreBLEU's metrics and numbers are -m bleu -m chrf -m ter"},
 		{"chrf2", "sacreBLEU's chrF2 is -m chrf"},
 		{"chrf2++", "sacreBLEU's chrF2++ is -m chrf++"},
@@ -178,12 +183,7 @@ func howToRun(name string) string {
 		{"metricx23 metricx24", "MetricX" + server},
 		{"gemba", "GEMBA's prompts are the judges -m gemba-da and -m gemba-mqm (docs/reference/judges.md)"},
 		{"geval nist wer cer bleurt20 ribes eed", "any program can be a metric: -m 'exec:PROGRAM ARG…' (docs/how-to/programs.md)"},
-	} {
-		if slices.Contains(strings.Fields(m[0]), name) {
-			return m[1]
-		}
-	}
-	return ""
+	})
 }
 
 // unknownMetric is the error about a metric that another program has; nil for other

@@ -114,6 +114,10 @@ func (rs *resampler) result(m Measure, p *Pairs) (res Result) {
 		switch r := rs.rows[0].(type) {
 		case *wholeRows:
 			return r.result
+		case *calibratedRow:
+			if r.whole != nil {
+				return calibratedResult(r.rows, r.calibration)
+			}
 		case *meanRow:
 			if m.Statistic == StatAccuracy {
 				return m.of(p, []Row{r.ofSystems(nil, new(scratch))})

@@ -17,7 +17,7 @@ var (
 	_ row = (*spearmanRow)(nil)
 	_ row = (*pearsonRow)(nil)
 	_ row = (*calibratedRow)(nil)
-	_ row = (*softRow)(nil)
+	_ row = (*softTable)(nil)
 	_ row = (labelsRow)(nil)
 	_ row = (*meanRow)(nil)
 	_ row = (*wholeRows)(nil)

@@ -122,15 +122,11 @@ func New(cfg Config) (*Expander, error) {
 	}
 	x.asker = ask.New(cfg.Config)
 	var err error
-	if x.forms, err = x.newForms(); err != nil {
-		return nil, fmt.Errorf("diversify: %w", err)
+	if x.forms, err = x.newForms(); err == nil && cfg.Equivalence != nil {
+		x.judge, err = newJudge(*cfg.Equivalence, cfg.Form)
 	}
-	if cfg.Equivalence != nil {
-		j, err := newJudge(*cfg.Equivalence, cfg.Form)
-		if err != nil {
-			return nil, fmt.Errorf("diversify: %w", err)
-		}
-		x.judge = j
+	if err != nil {
+		return nil, fmt.Errorf("diversify: %w", err)
 	}
 	return x, nil
 }

@@ -11,21 +11,6 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// scripted is a model with two answers, for an example.
-type scripted struct{}
-
-func (scripted) Complete(_ context.Context, r llm.Request) (llm.Response, error) {
-	answers := map[string]string{
-		"Change the voice of the sentences: The chef praised the soup.":                                          "The soup was praised by the chef.",
-		"Use less formal language to change the level of formality of the sentences: The chef praised the soup.": "The chef loved that soup.",
-	}
-	text, ok := answers[r.Prompt]
-	if !ok {
-		return llm.Response{}, fmt.Errorf("no answer for %q", r.Prompt)
-	}
-	return llm.Response{Text: text, HasText: true, FinishReason: "stop"}, nil
-}
-
 // rewriter is a model that rewrites little; an llm.Client asks a real one.
 type rewriter struct{}
 
@@ -48,7 +33,7 @@ func Example() {
 		TopP:        diversify.PaperTopP,
 		Config: ask.Config{
 			Store:  cache.NewMemory(), // use a file for answers that cost money
-			Client: scripted{},        // an llm.Client for a real server
+			Client: rewriter{},        // an llm.Client for a real server
 		},
 	})
 	if err != nil {
@@ -66,11 +51,11 @@ func Example() {
 		fmt.Println(summary.Calls, "calls,", summary.Cached, "from the cache,", "error:", err)
 	}
 	// Output:
-	// 1 voice: The soup was praised by the chef.
-	// 1 informal: The chef loved that soup.
+	// 1 voice: The cook praised the soup in public.
+	// 1 informal: The cook praised the soup again.
 	// 2 calls, 0 from the cache, error: <nil>
-	// 1 voice: The soup was praised by the chef.
-	// 1 informal: The chef loved that soup.
+	// 1 voice: The cook praised the soup in public.
+	// 1 informal: The cook praised the soup again.
 	// 0 calls, 2 from the cache, error: <nil>
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -175,16 +176,9 @@ func hasText(ref refract.Text) bool {
 // expandedBefore returns an error if the segment already has variants of the same model and
 // prompt.
 func (e *Expander) expandedBefore(seg *refract.Segment) error {
-	for _, list := range [][]refract.Variant{seg.Variants, seg.Rejected} {
-		for _, v := range list {
-			if v.Model != e.cfg.Model {
-				continue
-			}
-			for _, p := range e.cfg.Prompts {
-				if v.Prompt == p.Name {
-					return fmt.Errorf("it has been expanded before with model %q and prompt %q; expand the original dataset, name other prompts, or have its segments completed (--complete)", v.Model, v.Prompt)
-				}
-			}
+	for _, v := range slices.Concat(seg.Variants, seg.Rejected) {
+		if v.Model == e.cfg.Model && slices.ContainsFunc(e.cfg.Prompts, func(p Prompt) bool { return p.Name == v.Prompt }) {
+			return fmt.Errorf("it has been expanded before with model %q and prompt %q; expand the original dataset, name other prompts, or have its segments completed (--complete)", v.Model, v.Prompt)
 		}
 	}
 	return nil

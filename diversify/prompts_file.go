@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -83,6 +84,9 @@ func notInNames(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune("-_.", r)
 }
 
+// holds matches what may be a placeholder: a word in braces.
+var holds = regexp.MustCompile(`\{[a-zA-Z_]+\}`)
+
 // checkTemplate checks that a template has {reference} or {source} and no misspelt
 // placeholder, which would be a single word in braces.
 func (p *Prompt) checkTemplate() error {
@@ -90,17 +94,10 @@ func (p *Prompt) checkTemplate() error {
 		return fmt.Errorf("prompt %q has no text", p.Name)
 	}
 	known := []string{holdReference, holdSource, holdLanguage}
-	for rest := p.Text; ; {
-		_, after, ok := strings.Cut(rest, "{")
-		if !ok {
-			break
-		}
-		word, _, closed := strings.Cut(after, "}")
-		isWord := word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
-		if hold := "{" + word + "}"; closed && isWord && !slices.Contains(known, hold) {
+	for _, hold := range holds.FindAllString(p.Text, -1) {
+		if !slices.Contains(known, hold) {
 			return fmt.Errorf("prompt %q: %s", p.Name, english.Unknown("placeholder", hold, known))
 		}
-		rest = after
 	}
 	if !p.Template() {
 		return fmt.Errorf("prompt %q: the text has neither %s nor %s, so the model would see no text", p.Name, holdReference, holdSource)

@@ -38,6 +38,34 @@ func (e endless) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error
 	}
 }
 
+// Exactly as many calls as allowed run at once, also across segments.
+func TestConcurrency(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 7
+		var inFlight atomic.Int64
+		full := make(chan struct{})
+		cfg := config(completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+			if inFlight.Add(1) > limit {
+				t.Error("too many calls at once")
+			}
+			defer inFlight.Add(-1)
+			<-full
+			return echo(ctx, r)
+		}))
+		cfg.Concurrency, cfg.Prompts = limit, cfg.Prompts[:1]
+		go func() {
+			synctest.Wait()
+			if n := inFlight.Load(); n != limit {
+				t.Errorf("%d calls at once, want %d", n, limit)
+			}
+			close(full)
+		}()
+		if _, s := mustRun(t, newExpander(t, cfg), numbered(40)); s.Calls != 80 {
+			t.Errorf("%d calls", s.Calls)
+		}
+	})
+}
+
 // A slow call does not delay later segments, and memory stays bounded.
 func TestWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

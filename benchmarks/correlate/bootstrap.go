@@ -263,9 +263,14 @@ func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error)
 	values := make([]float64, b.Resamples)
 	block := rs.together()
 	drawn := rs.known.drawn(b, rs)
-	for i, k := range rs.pairs {
-		if drawn != nil {
+	if drawn != nil {
+		for i, k := range rs.pairs {
 			k.held = drawn.hold(i, rs.vectors[i], k.gold, rs.width)
+		}
+		for _, r := range rs.rows {
+			if soft, ok := r.(*softTable); ok {
+				soft.gold = drawn.softGold(soft.rows)
+			}
 		}
 	}
 	err := Blocks(ctx, b.Resamples, block, func() func(from, to int) {

@@ -44,20 +44,23 @@ func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 	case m.Statistic == StatSoftAccuracy && len(a) > 1 && len(a[0].Gold) > 0:
 		e.soft = newSoftExchange(a, b)
 	case m.Statistic.OfSystems():
-	case m.Statistic.Calibrated():
-		if r, err := newCalibratedRow(rows, false); err == nil { // otherwise there are too many pairs
-			r.unit = commonUnit(a)
-			e.prepared = &resampler{rows: []row{r}}
-		}
-	case info.vector == nil: // computed anew
-	case unit != nil && wholeVectors(a, unit): // a vector has the value of one metric or of the other
+	case unit != nil && wholeVectors(a, unit) && (info.vector != nil || info.table != nil): // a vector has the value of one metric or of the other
 		var both []Row
 		for i, r := range a {
 			for which, scores := range [][]float64{r.Metric, b[i].Metric} {
 				both = append(both, Row{Gold: r.Gold, Metric: scores, unit: rows[i].unit[which*len(scores):][:len(scores)]})
 			}
 		}
-		e.prepared = &resampler{rows: []row{newWholeRows(both, m)}}
+		if info.vector != nil {
+			e.prepared = &resampler{rows: []row{newWholeRows(both, m)}}
+		} else if r, err := info.table(both, true); err == nil { // otherwise there are too many pairs
+			e.prepared = &resampler{rows: []row{r}}
+		}
+	case m.Statistic.Calibrated():
+		if r, err := newCalibratedRow(rows, false, commonUnit(a)); err == nil {
+			e.prepared = &resampler{rows: []row{r}}
+		}
+	case info.vector == nil: // computed anew
 	case info.pairs != nil:
 		for _, r := range rows {
 			if len(r.Gold) > 2 {

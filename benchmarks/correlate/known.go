@@ -53,6 +53,7 @@ type draws struct {
 
 	mu   sync.Mutex
 	tied map[int]*heldTies // of each vector
+	soft *softGold
 }
 
 // heldTies are the [ties.count] of gold scores in all resamples.
@@ -90,4 +91,18 @@ func (d *draws) hold(vector int, of Row, t *ties, width int) *heldTies {
 	}
 	d.tied[vector] = held
 	return held
+}
+
+// softGold returns what tables with the same gold scores share, nil if that is too much to hold.
+func (d *draws) softGold(rows []Row) *softGold {
+	if len(rows)*len(rows)*d.resamples/2 > mostDraws {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	same := func(a, b Row) bool { return slices.Equal(a.Gold, b.Gold) && slices.Equal(a.unit, b.unit) }
+	if d.soft == nil || !slices.EqualFunc(d.soft.rows, rows, same) {
+		d.soft = &softGold{rows: rows, of: map[*int32][]float64{}}
+	}
+	return d.soft
 }

@@ -93,8 +93,9 @@ func (m Measure) Over(rows []Row) Result {
 	return statistics[m.Statistic].over(rows)
 }
 
-func calibratedOver(rows []Row) Result {
-	c := Calibrate(rows)
+func calibratedOver(rows []Row) Result { return calibratedResult(rows, Calibrate(rows)) }
+
+func calibratedResult(rows []Row, c Calibration) Result {
 	res := Result{Value: c.Acc23, Epsilon: c.Epsilon}
 	for _, r := range rows {
 		if len(r.Gold) >= 2 {

@@ -68,7 +68,11 @@ func newPairsRow(r Row, gold ranking, units, most int, of *pairsStatistic) *pair
 
 // values computes the value of each resample in a block.
 func (k *pairsRow) values(b *block, out []float64, s *scratch) {
-	var concordant, gold, metric, both, golds, metrics [mostOfBlock]int64
+	var concordant, gold, metric, both [mostOfBlock]int64
+	var golds, metrics *[mostOfBlock]int64
+	if k.of.classes {
+		golds, metrics = new([mostOfBlock]int64), new([mostOfBlock]int64)
+	}
 	var all lanes
 	for u := range k.sizes {
 		all.addTimes(&b.units[u], k.sizes[u])
@@ -82,17 +86,22 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 	}
 	if k.held != nil && b.held > 0 {
 		copy(gold[:], k.held.squares[b.held-1:])
-		copy(golds[:], k.held.groups[b.held-1:])
+		if golds != nil {
+			copy(golds[:], k.held.groups[b.held-1:])
+		}
 	} else {
-		k.gold.count(b, &gold, &golds)
+		k.gold.count(b, &gold, golds)
 	}
-	k.metric.count(b, &metric, &metrics)
+	k.metric.count(b, &metric, metrics)
 	k.both.count(b, &both, nil)
 	for i := range out {
 		n := b.number(&all, i)
 		pairs := func(squares int64) int64 { return (squares - n) / 2 }
 		all, gold, metric, both := pairs(n*n), pairs(gold[i]), pairs(metric[i]), pairs(both[i])
-		c := vectorCounts{elements: n, goldDistinct: golds[i], metricDistinct: metrics[i], metricFirst: k.goldInside}
+		c := vectorCounts{elements: n, metricFirst: k.goldInside}
+		if golds != nil {
+			c.goldDistinct, c.metricDistinct = golds[i], metrics[i]
+		}
 		c.PairCounts = PairCounts{Concordant: concordant[i], TiedGold: gold - both, TiedMetric: metric - both, TiedBoth: both}
 		c.Discordant = all - gold - metric + both - c.Concordant
 		out[i] = k.of.value(c)

@@ -25,7 +25,7 @@ func hasNaN(x []float64) bool {
 func denseRanks(x []float64) (ranks []int32, distinct int) {
 	items := make([]rankItem, len(x))
 	for i, v := range x {
-		items[i] = rankItem{ascending(v), int32(i)}
+		items[i] = rankItem{key: ascending(v), index: int32(i)}
 	}
 	items = sortItems(items)
 	ranks = make([]int32, len(x))
@@ -41,6 +41,7 @@ func denseRanks(x []float64) (ranks []int32, distinct int) {
 type rankItem struct {
 	key   uint64
 	index int32
+	other int32 // left to the caller
 }
 
 // ascending maps numbers to integers in the same order.
@@ -53,10 +54,10 @@ func ascending(v float64) uint64 {
 }
 
 // sortItems sorts by key. For many items it uses a radix sort, which takes a quarter of the
-// time of a comparison sort.
+// time of a comparison sort, but twice the memory.
 func sortItems(items []rankItem) []rankItem {
-	const digit = 11
-	if len(items) < 1<<digit {
+	const digit, most = 11, 1 << 24
+	if len(items) < 1<<digit || len(items) > most {
 		slices.SortFunc(items, func(a, b rankItem) int { return cmp.Compare(a.key, b.key) })
 		return items
 	}

@@ -17,7 +17,7 @@ var (
 	_ row = (*spearmanRow)(nil)
 	_ row = (*pearsonRow)(nil)
 	_ row = (*calibratedRow)(nil)
-	_ row = (*softRow)(nil)
+	_ row = (*softTable)(nil)
 	_ row = (labelsRow)(nil)
 	_ row = (*meanRow)(nil)
 	_ row = (*wholeRows)(nil)
@@ -114,6 +114,10 @@ func (rs *resampler) result(m Measure, p *Pairs) (res Result) {
 		switch r := rs.rows[0].(type) {
 		case *wholeRows:
 			return r.result
+		case *calibratedRow:
+			if r.whole != nil {
+				return calibratedResult(r.rows, r.calibration)
+			}
 		case *meanRow:
 			if m.Statistic == StatAccuracy {
 				return m.of(p, []Row{r.ofSystems(nil, new(scratch))})

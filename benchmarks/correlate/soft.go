@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 )
 
 // permutations is the number of permutations for a p-value.
@@ -19,14 +20,74 @@ const permutations = 1000
 // difference is at least the observed one. All pairs share the exchanges, which are
 // mt-metrics-eval's. It is undefined if the gold scores are all equal.
 func softAccuracy(rows []Row) float64 {
-	gold, metric := make([][]float64, len(rows)), make([][]float64, len(rows))
-	for i, r := range rows {
-		gold[i], metric[i] = r.Gold, r.Metric
+	once := func(Row, int) int32 { return 1 }
+	t := &softTable{rows: rows, coins: newCoins()}
+	return softOf(t.goldOf(nil, once), t.pValues(t.repeated(rowMetric, once)))
+}
+
+func rowGold(r Row) []float64   { return r.Gold }
+func rowMetric(r Row) []float64 { return r.Metric }
+
+// softTable holds the segments of several systems. A resample is compared as a separate
+// table, in which a segment drawn twice has two exchanges.
+type softTable struct {
+	rows  []Row
+	coins *coins
+	gold  *softGold // of held draws, unless it is nil
+}
+
+// softGold are the p-values of gold scores in resamples, by the place of their weights.
+type softGold struct {
+	rows []Row
+	mu   sync.Mutex
+	of   map[*int32][]float64
+}
+
+// repeated returns the scores of each system, each as often as times says.
+func (t *softTable) repeated(scores func(Row) []float64, times func(r Row, i int) int32) [][]float64 {
+	out := make([][]float64, len(t.rows))
+	for i, r := range t.rows {
+		for k, v := range scores(r) {
+			for range times(r, k) {
+				out[i] = append(out[i], v)
+			}
+		}
 	}
-	if len(rows) < 2 || allEqual(gold) {
-		return math.NaN()
+	return out
+}
+
+func (t *softTable) weighted(weights []int32, _ *scratch) float64 {
+	drawn := func(r Row, i int) int32 { return weights[r.unit[i]] }
+	return softOf(t.goldOf(weights, drawn), t.pValues(t.repeated(rowMetric, drawn)))
+}
+
+// goldOf returns the p-values of the gold scores in a resample, nil if these are all equal.
+func (t *softTable) goldOf(weights []int32, drawn func(Row, int) int32) []float64 {
+	if t.gold != nil {
+		t.gold.mu.Lock()
+		gold, ok := t.gold.of[&weights[0]]
+		t.gold.mu.Unlock()
+		if ok {
+			return gold
+		}
 	}
-	return newMasks(len(rows[0].Gold)).accuracy(gold, metric)
+	var gold []float64
+	if scores := t.repeated(rowGold, drawn); !allEqual(scores) {
+		gold = t.pValues(scores)
+	}
+	if t.gold != nil {
+		t.gold.mu.Lock()
+		t.gold.of[&weights[0]] = gold
+		t.gold.mu.Unlock()
+	}
+	return gold
+}
+
+func (t *softTable) pValues(scores [][]float64) []float64 {
+	if len(scores) < 2 || len(scores[0]) == 0 {
+		return nil
+	}
+	return pValues(t.coins.masks(len(scores[0])).sums(scores))
 }
 
 // allEqual reports whether the scores of all systems are the same, or none.
@@ -51,39 +112,37 @@ type softExchange struct {
 }
 
 func newSoftExchange(a, b []Row) *softExchange {
-	e := &softExchange{masks: newMasks(len(a[0].Gold))}
-	var gold [][]float64
-	for i := range a {
-		gold = append(gold, a[i].Gold)
-		x, y := e.masks.sums(a[i].Metric), e.masks.sums(b[i].Metric)
-		for p, v := range y.kept {
-			x.kept[p] += v
+	once := func(Row, int) int32 { return 1 }
+	x, y := &softTable{rows: a, coins: newCoins()}, &softTable{rows: b}
+	e := &softExchange{masks: x.coins.masks(len(a[0].Gold)), gold: x.goldOf(nil, once)}
+	e.both = e.masks.sums(x.repeated(rowMetric, once))
+	for i, other := range e.masks.sums(y.repeated(rowMetric, once)) {
+		for p, v := range other.kept {
+			e.both[i].kept[p] += v
 		}
-		e.both = append(e.both, softSums{x.kept, x.total + y.total, x.size + y.size})
-	}
-	if !allEqual(gold) {
-		e.gold = e.masks.pValues(e.masks.sumsOf(gold))
+		e.both[i].total += other.total
+		e.both[i].size += other.size
 	}
 	return e
 }
 
 // values returns the accuracy of one metric's scores, and of the scores left for the other.
 func (e *softExchange) values(one []Row) (float64, float64) {
-	if e.gold == nil {
-		return math.NaN(), math.NaN()
-	}
-	x, y := make([]softSums, len(one)), make([]softSums, len(one))
+	scores := make([][]float64, len(one))
 	for i, r := range one {
-		x[i] = e.masks.sums(r.Metric)
+		scores[i] = r.Metric
+	}
+	x, y := e.masks.sums(scores), make([]softSums, len(one))
+	for i := range one {
 		y[i] = softSums{make([]float64, permutations), e.both[i].total - x[i].total, e.both[i].size}
 		for p, v := range e.both[i].kept {
 			y[i].kept[p] = v - x[i].kept[p]
 		}
 	}
-	return softOf(e.gold, e.masks.pValues(x)), softOf(e.gold, e.masks.pValues(y))
+	return softOf(e.gold, pValues(x)), softOf(e.gold, pValues(y))
 }
 
-// softOf returns the accuracy of all pairs' p-values.
+// softOf returns the accuracy of all pairs' p-values; NaN without those of gold scores.
 func softOf(gold, metric []float64) float64 {
 	var sum float64
 	for i := range gold {
@@ -123,51 +182,9 @@ segments:
 	return rows
 }
 
-// masks says for each permutation and segment whether scores are exchanged: one bit a
-// segment, eight segments a byte.
-type masks struct {
-	segments, groups int
-	bytes            []uint8 // permutations × groups of eight segments
-}
-
-func newMasks(segments int) *masks {
-	m := &masks{segments: segments, groups: (segments + 7) / 8}
-	m.bytes = make([]uint8, permutations*m.groups)
-	random := NewNumPyRandom(4) // mt-metrics-eval's
-	for p := range permutations {
-		row := m.bytes[p*m.groups : (p+1)*m.groups]
-		for i := range segments {
-			row[i/8] |= exchange(random) << (i % 8)
-		}
-	}
-	return m
-}
-
-// accuracy compares two sets of scores.
-func (m *masks) accuracy(gold, metric [][]float64) float64 {
-	return softOf(m.pValues(m.sumsOf(gold)), m.pValues(m.sumsOf(metric)))
-}
-
-func (m *masks) sumsOf(scores [][]float64) []softSums {
-	out := make([]softSums, len(scores))
-	for i, x := range scores {
-		out[i] = m.sums(x)
-	}
-	return out
-}
-
-func (m *masks) sums(x []float64) softSums {
-	out := softSums{kept: m.signedSums(x)}
-	for _, v := range x {
-		out.total += v
-		out.size += math.Abs(v)
-	}
-	return out
-}
-
 // pValues returns, for each pair of systems in the order (0,1), (0,2), …, the
 // p-value of the first being better.
-func (m *masks) pValues(systems []softSums) []float64 {
+func pValues(systems []softSums) []float64 {
 	var out []float64
 	for i, a := range systems {
 		for _, b := range systems[i+1:] {
@@ -176,8 +193,9 @@ func (m *masks) pValues(systems []softSums) []float64 {
 			const rounding = 1e-12
 			seen := a.total - b.total - rounding*(a.size+b.size)
 			count := 0
-			for p := range permutations {
-				if a.kept[p]-b.kept[p] >= seen {
+			other := b.kept[:len(a.kept)]
+			for p, v := range a.kept {
+				if v-other[p] >= seen {
 					count++
 				}
 			}
@@ -187,22 +205,116 @@ func (m *masks) pValues(systems []softSums) []float64 {
 	return out
 }
 
-// signedSums returns, per permutation, the sum of the scores whose bit is set minus the sum
-// of the others. The sums of each eight scores are computed once for all 256 masks.
-func (m *masks) signedSums(x []float64) []float64 {
-	out := make([]float64, permutations)
-	var table [256]float64
-	for g := range m.groups {
-		group := x[g*8 : min(g*8+8, len(x))]
-		table[0] = 0
-		for _, v := range group {
-			table[0] -= v
+// coins are mt-metrics-eval's random bits, which decide exchanges: those of the first permutation
+// of all segments, then those of the second.
+type coins struct {
+	random *NumPyRandom
+
+	mu    sync.Mutex
+	words []uint64
+	last  *masks
+}
+
+func newCoins() *coins { return &coins{random: NewNumPyRandom(4)} }
+
+// masks says for each permutation and segment whether scores are exchanged: one bit a
+// segment, eight segments a byte.
+type masks struct {
+	segments, groups int
+	bytes            []uint8 // groups of eight segments × permutations; a multiple of four groups
+}
+
+// masks returns the exchanges of so many segments.
+func (c *coins) masks(segments int) *masks {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last != nil && c.last.segments == segments {
+		return c.last
+	}
+	for len(c.words) <= permutations*segments/64+1 {
+		var word uint64
+		for i := range 64 {
+			word |= uint64(exchange(c.random)) << i
 		}
-		for mask := 1; mask < 1<<len(group); mask++ {
-			table[mask] = table[mask&(mask-1)] + 2*group[bits.TrailingZeros(uint(mask))]
+		c.words = append(c.words, word)
+	}
+	m := &masks{segments: segments, groups: (segments + 31) / 32 * 4}
+	m.bytes = make([]uint8, m.groups*permutations)
+	for p := range permutations {
+		for i := 0; i < segments; i += 8 {
+			at := p*segments + i
+			word := c.words[at>>6]>>(at&63) | c.words[at>>6+1]<<(64-at&63)
+			m.bytes[i/8*permutations+p] = uint8(word) & uint8(1<<min(8, segments-i)-1)
 		}
+	}
+	c.last = m
+	return m
+}
+
+// sums returns the sums of the scores of systems.
+func (m *masks) sums(scores [][]float64) (out []softSums) {
+	for systems := range slices.Chunk(scores, len(eight{})) {
+		kept := m.signedSums(systems)
+		for i, x := range systems {
+			s := softSums{kept: make([]float64, permutations)}
+			for p := range kept {
+				s.kept[p] = kept[p][i]
+			}
+			for _, v := range x {
+				s.total += v
+				s.size += math.Abs(v)
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// eight has a number for each of up to eight systems.
+type eight [8]float64
+
+// signedSums returns, per permutation, the sums of the scores whose bit is set minus the sums
+// of the others. The sums of each eight scores are computed once for all 256 masks, and four of
+// these sums are added at once.
+func (m *masks) signedSums(systems [][]float64) []eight {
+	out, tables := make([]eight, permutations), new([4][256]eight)
+	for g := 0; g < m.groups; g += len(tables) {
+		for k := range tables {
+			var scores [8]eight // of a group
+			for i := range scores {
+				for s, x := range systems {
+					if at := (g+k)*8 + i; at < len(x) {
+						scores[i][s] = x[at]
+					}
+				}
+			}
+			table := &tables[k]
+			table[0] = eight{}
+			for i := range scores {
+				for s, v := range scores[i] {
+					table[0][s] -= v
+				}
+			}
+			for mask := 1; mask < len(table); mask++ {
+				less, v := &table[mask&(mask-1)], &scores[bits.TrailingZeros(uint(mask))]
+				for s := range v {
+					table[mask][s] = less[s] + 2*v[s]
+				}
+			}
+		}
+		of := func(k int) []uint8 { return m.bytes[(g+k)*permutations:][:permutations] }
+		first, second, third, fourth := of(0), of(1), of(2), of(3)
 		for p := range out {
-			out[p] += table[m.bytes[p*m.groups+g]]
+			a, b, c, d := &tables[0][first[p]], &tables[1][second[p]], &tables[2][third[p]], &tables[3][fourth[p]]
+			o := &out[p]
+			o[0] = o[0] + a[0] + b[0] + c[0] + d[0]
+			o[1] = o[1] + a[1] + b[1] + c[1] + d[1]
+			o[2] = o[2] + a[2] + b[2] + c[2] + d[2]
+			o[3] = o[3] + a[3] + b[3] + c[3] + d[3]
+			o[4] = o[4] + a[4] + b[4] + c[4] + d[4]
+			o[5] = o[5] + a[5] + b[5] + c[5] + d[5]
+			o[6] = o[6] + a[6] + b[6] + c[6] + d[6]
+			o[7] = o[7] + a[7] + b[7] + c[7] + d[7]
 		}
 	}
 	return out
@@ -215,43 +327,4 @@ func exchange(random *NumPyRandom) uint8 {
 		return 1
 	}
 	return 0
-}
-
-// softRow holds the segments of several systems. A resample is compared as a separate
-// table, in which a segment drawn twice has two exchanges.
-type softRow struct {
-	rows  []Row
-	masks *masks
-}
-
-func newSoftRow(rows []Row) *softRow {
-	r := &softRow{rows: rows}
-	if len(rows) > 0 {
-		r.masks = newMasks(len(rows[0].Gold))
-	}
-	return r
-}
-
-func (r *softRow) weighted(weights []int32, _ *scratch) float64 {
-	if len(r.rows) < 2 {
-		return math.NaN()
-	}
-	gold, metric := make([][]float64, len(r.rows)), make([][]float64, len(r.rows))
-	for i, row := range r.rows {
-		for k, u := range row.unit {
-			for range weights[u] {
-				gold[i] = append(gold[i], row.Gold[k])
-				metric[i] = append(metric[i], row.Metric[k])
-			}
-		}
-	}
-	n := len(gold[0])
-	if allEqual(gold) {
-		return math.NaN()
-	}
-	m := r.masks
-	if m == nil || m.segments != n {
-		m = newMasks(n)
-	}
-	return m.accuracy(gold, metric)
 }

@@ -49,10 +49,10 @@ var statistics = [...]statisticInfo{
 		return []Row{systemMeans(p).ofSystems(nil, new(scratch))}
 	}},
 	StatKendallC:   {name: "kendall-c", lower: -1, vector: kendallC, pairs: &pairsStatistic{value: vectorCounts.tauC, classes: true}},
-	StatAcc23:      {name: "acc23", over: calibratedOver, table: func(rows []Row, whole bool) (row, error) { return newCalibratedRow(rows, whole) }},
+	StatAcc23:      {name: "acc23", over: calibratedOver, table: func(rows []Row, whole bool) (row, error) { return newCalibratedRow(rows, whole, 1) }},
 	StatPlainAcc23: {name: "acc23-uncalibrated", vector: plainAcc23, pairs: &pairsStatistic{value: vectorCounts.Acc23, agree: true, scale: func(all, _, _ int64) float64 { return 1 / float64(all) }}},
 	StatSoftAccuracy: {name: "soft-accuracy", systems: true, over: softOver, rows: completeRows, table: func(rows []Row, _ bool) (row, error) {
-		return newSoftRow(rows), nil
+		return &softTable{rows: rows, coins: newCoins()}, nil
 	}},
 	StatLabelsSaved: {name: "labels-saved", systems: true, over: labelsOver, table: newLabelsRow, rows: func(p *Pairs) []Row { return p.rows(BySystem) }},
 }

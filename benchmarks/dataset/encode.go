@@ -124,43 +124,6 @@ func (t jsonText) appendJSON(b []byte) []byte { return appendText(b, t.text) }
 
 func (o object) appendJSON(b []byte) []byte { return append(b, o...) }
 
-func (hs hypotheses) appendJSON(b []byte) []byte {
-	b = append(b, '{')
-	for i := range hs {
-		b = append(jsonline.AppendString(comma(b, i), hs[i].System), ':')
-		b = appendText(b, hs[i].Text)
-	}
-	return append(b, '}')
-}
-
-// appendJSON writes an object of each name, with the scores of systems.
-func (js judgements) appendJSON(b []byte) []byte {
-	b = append(b, '{')
-	written := map[string]bool{}
-	for i := range js {
-		name := js[i].Name
-		if written[name] {
-			continue
-		}
-		written[name] = true
-		b = append(jsonline.AppendString(comma(b, i), name), ":{"...)
-		n := 0
-		for _, j := range js[i:] {
-			if j.Name != name {
-				continue
-			}
-			b = append(jsonline.AppendString(comma(b, n), j.System), ':')
-			if n++; j.Valid {
-				b = strconv.AppendFloat(b, j.Score, 'g', -1, 64)
-			} else {
-				b = append(b, "null"...)
-			}
-		}
-		b = append(b, '}')
-	}
-	return append(b, '}')
-}
-
 // comma separates elements.
 func comma(b []byte, i int) []byte {
 	if i > 0 {

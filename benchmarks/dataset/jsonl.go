@@ -30,7 +30,7 @@ func openJSONL(place string, o Options) (*set, error) {
 
 // parse reads a segment from a line of JSON. The record is reused for every line.
 func (r *record) parse(line []byte, pos refract.Position) (*refract.Segment, error) {
-	*r = record{References: r.References[:0], Variants: r.Variants[:0], Rejected: r.Rejected[:0], Hypotheses: r.Hypotheses[:0], Judgements: r.Judgements[:0], language: r.language}
+	*r = record{References: r.References[:0], Variants: r.Variants[:0], Rejected: r.Rejected[:0], Hypotheses: r.Hypotheses[:0], Judgements: r.Judgements[:0], Ratings: r.Ratings[:0], language: r.language}
 	if err := jsonline.Unmarshal(line, r, "a segment"); err != nil {
 		return nil, cmp.Or(checkUTF8Line(line, pos), placed(err, pos))
 	}
@@ -96,34 +96,6 @@ func otherColumns(err error, line []byte, path string) error {
 	known := map[string]bool{}
 	columnsIn(object, "", known)
 	return fmt.Errorf("%w; read a file with other columns as %s", err, suggestTable(path, slices.Sorted(maps.Keys(known))))
-}
-
-// skimmed are the fields that identify the references of a segment, and what warnings are about.
-type skimmed struct {
-	ID         recordID  `json:"id"`
-	Source     *string   `json:"source"`
-	Language   string    `json:"language"`
-	References []*string `json:"references"`
-	Variants   []struct {
-		Text *string `json:"text"`
-	} `json:"variants"`
-}
-
-// skim reads these fields of a line that another process reads and verifies; it returns nil if it
-// cannot.
-func skim(line []byte, pos refract.Position) *refract.Segment {
-	var r skimmed
-	if json.Unmarshal(line, &r) != nil || r.ID == "" {
-		return nil
-	}
-	s := &refract.Segment{ID: string(r.ID), Source: textOf(r.Source), Language: r.Language, Pos: pos}
-	for _, t := range r.References {
-		s.References = append(s.References, textOf(t))
-	}
-	for _, v := range r.Variants {
-		s.Variants = append(s.Variants, refract.Variant{Text: textOf(v.Text)})
-	}
-	return s
 }
 
 func lineSet(in *input, o Options) *set {

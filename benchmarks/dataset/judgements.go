@@ -6,11 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/numeric"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -95,53 +92,14 @@ func (a *agreement) report(file string, warn func(Warning)) {
 	}
 }
 
-// raterSays are the judgements of one rater.
-type raterSays struct {
-	rater string
-	judgements
-}
-
-// ratings are an object of judgements by rater.
-type ratings []raterSays
-
-// UnmarshalJSONFrom reads the object.
-func (all *ratings) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	return members(d, func(rater jsontext.Value) error {
-		of := raterSays{rater: unquoted(rater)}
-		err := of.judgements.UnmarshalJSONFrom(d)
-		*all = append(*all, of)
-		return err
-	})
-}
-
-func (all ratings) appendJSON(b []byte) []byte {
-	b = append(b, '{')
-	for i, of := range all {
-		b = append(jsonline.AppendString(comma(b, i), of.rater), ':')
-		b = of.judgements.appendJSON(b)
-	}
-	return append(b, '}')
-}
-
-// add adds the ratings of a judgement.
-func (all *ratings) add(j *refract.Judgement) {
-	for _, r := range j.Ratings {
-		i := slices.IndexFunc(*all, func(of raterSays) bool { return of.rater == r.Rater })
-		if i < 0 {
-			i = len(*all)
-			*all = append(*all, raterSays{rater: r.Rater})
-		}
-		of := &(*all)[i].judgements
-		*of = append(*of, refract.Judgement{Name: j.Name, System: j.System, Score: r.Score, Valid: true})
-	}
-}
-
-// join gives judgements their ratings. One that is not there, or has no score, is the mean.
-func (all ratings) join(to *[]refract.Judgement) {
-	for _, of := range all {
-		for _, r := range of.judgements {
-			if j := judgementOf(to, r.Name, r.System); r.Valid {
-				j.Ratings = append(j.Ratings, refract.Rating{Rater: of.rater, Score: r.Score})
+// rate gives judgements their ratings. One that is not there, or has no score, is the mean.
+func (r *record) rate(to *[]refract.Judgement) {
+	for _, rater := range r.Ratings {
+		for _, named := range rater.value {
+			for _, of := range named.value {
+				if j := judgementOf(to, named.name, of.name); of.value.Valid {
+					j.Ratings = append(j.Ratings, refract.Rating{Rater: rater.name, Score: of.value.Value})
+				}
 			}
 		}
 	}

@@ -185,21 +185,3 @@ func TestChunksHeld(t *testing.T) {
 		})
 	}
 }
-
-func BenchmarkReadJSONL(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "d.jsonl")
-	row := `{"id":"%d","references":["%s"],"hypotheses":{"a":"%[2]s","b":"%[2]s"}}` + "\n"
-	var all strings.Builder
-	for i := range 50000 {
-		fmt.Fprintf(&all, row, i, strings.Repeat("a word ", 20))
-	}
-	if err := os.WriteFile(path, []byte(all.String()), 0o666); err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(all.Len()))
-	for b.Loop() {
-		if _, err := openAndCollect(Open("jsonl:"+path, Options{})); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -74,8 +74,12 @@ func TestParquetShards(t *testing.T) {
 	segment := func(id string) *refract.Segment { return &refract.Segment{ID: id} }
 	writeFile(t, filepath.Join(dir, "data", "test-00001-of-00002.parquet"), encodeParquet(t, segment("c"), segment("d")))
 	writeFile(t, filepath.Join(dir, "data", "test-00000-of-00002.parquet"), encodeParquet(t, segment("a"), segment("b")))
-	got, err := openAndCollect(Open("parquet:"+dir, Options{}))
+	ds, err := Open("parquet:"+dir, Options{})
+	got, err := openAndCollect(ds, err)
 	require.NoError(t, err)
+	for n := range 4 {
+		checkParts(t, ds, n+1)
+	}
 	var ids string
 	for _, s := range got {
 		ids += s.ID

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -155,7 +154,7 @@ func (t *jsonText) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if err != nil {
 		return err
 	}
-	t.there = true
+	*t = jsonText{there: true}
 	switch v.Kind() {
 	case '"':
 		t.text = refract.NewText(unquoted(v))
@@ -165,6 +164,8 @@ func (t *jsonText) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	}
 	return nil
 }
+
+func (t *jsonText) read(d *jsontext.Decoder, _ string) error { return t.UnmarshalJSONFrom(d) }
 
 // object is a JSON object, as written.
 type object string
@@ -180,90 +181,6 @@ func (o *object) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	}
 	*o = object(v)
 	return nil
-}
-
-// hypotheses are an object of texts by system, in the object's order. The slice may have
-// those of the line before after its end.
-type hypotheses []refract.Hypothesis
-
-// UnmarshalJSONFrom reads the object.
-func (hs *hypotheses) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	return members(d, func(system jsontext.Value) error {
-		var t jsonText
-		var before refract.Hypothesis
-		if n := len(*hs); n < cap(*hs) {
-			before = (*hs)[:n+1][n]
-		}
-		*hs = append(*hs, refract.Hypothesis{System: again(system, before.System)})
-		err := t.UnmarshalJSONFrom(d)
-		(*hs)[len(*hs)-1].Text = t.text
-		return err
-	})
-}
-
-// again returns the name from the line before if it is the same, so that a name on all
-// lines is stored once.
-func again(name jsontext.Value, before string) string {
-	if string(name[1:len(name)-1]) == before {
-		return before
-	}
-	return unquoted(name)
-}
-
-// judgements are an object of objects of numbers, by name and system; memory is reused as
-// in hypotheses.
-type judgements []refract.Judgement
-
-// UnmarshalJSONFrom reads the objects.
-func (js *judgements) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	name := ""
-	return members(d, func(v jsontext.Value) error {
-		name = again(v, name)
-		return members(d, func(v jsontext.Value) error {
-			var before refract.Judgement
-			if n := len(*js); n < cap(*js) {
-				before = (*js)[:n+1][n]
-			}
-			j := refract.Judgement{Name: name, System: again(v, before.System)}
-			if before.Name == name {
-				j.Name = before.Name
-			}
-			v, err := d.ReadValue()
-			if err == nil && v.Kind() != 'n' {
-				j.Valid = true
-				if j.Score, err = strconv.ParseFloat(string(v), 64); err != nil {
-					err = fmt.Errorf("of system %s must be a number or null", text.Quote(j.System))
-				}
-			}
-			*js = append(*js, j)
-			return err
-		})
-	})
-}
-
-// members reads an object, or null as an empty one; read reads a value.
-func members(d *jsontext.Decoder, read func(name jsontext.Value) error) error {
-	switch d.PeekKind() {
-	case 'n':
-		return d.SkipValue()
-	case '{':
-	default:
-		return errors.New("must be an object")
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return err
-	}
-	for d.PeekKind() == '"' {
-		name, err := d.ReadValue()
-		if err == nil {
-			err = read(name)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	_, err := d.ReadToken()
-	return err
 }
 
 // take takes the texts from JSON. text is required. If raw is absent and there is an
@@ -298,13 +215,16 @@ func (r *record) fill(s *refract.Segment) error {
 	for i := range s.References {
 		r.References = append(r.References, textPointer(s.References[i]))
 	}
-	r.Hypotheses, r.Judgements, r.Ratings = s.Hypotheses, s.Judgements, nil
-	for i := range s.Judgements {
-		r.Ratings.add(&s.Judgements[i])
+	r.Hypotheses, r.Judgements, r.Ratings = r.Hypotheses[:0], r.Judgements[:0], r.Ratings[:0]
+	for _, h := range s.Hypotheses {
+		if r.Hypotheses.add(h.System).text = h.Text; h.Human {
+			r.People = append(r.People, h.System)
+		}
 	}
-	for i := range s.Hypotheses {
-		if s.Hypotheses[i].Human {
-			r.People = append(r.People, s.Hypotheses[i].System)
+	for _, j := range s.Judgements {
+		*r.Judgements.of(j.Name).add(j.System) = Score{j.Score, j.Valid}
+		for _, of := range j.Ratings {
+			*r.Ratings.of(of.Rater).of(j.Name).add(j.System) = Score{of.Score, true}
 		}
 	}
 	if s.ID == "" {
@@ -382,8 +302,21 @@ var errNotUTF8 = errors.New("is not UTF-8")
 // segment makes a segment from a line of JSON or a row of Parquet, and checks what no
 // decoder checks.
 func (r *record) segment(json bool) (*refract.Segment, error) {
-	s := &refract.Segment{ID: string(r.ID), Source: textOf(r.Source), Hypotheses: clone(r.Hypotheses), Judgements: clone(r.Judgements), Document: r.Document, Domain: r.Domain, Language: r.Language, Judged: r.Judged, Extra: string(r.Extra)}
-	r.Ratings.join(&s.Judgements)
+	s := &refract.Segment{ID: string(r.ID), Source: textOf(r.Source), Document: r.Document, Domain: r.Domain, Language: r.Language, Judged: r.Judged, Extra: string(r.Extra)}
+	scored := 0
+	for _, of := range r.Judgements {
+		scored += len(of.value)
+	}
+	s.Hypotheses, s.Judgements = slices.Grow(s.Hypotheses, len(r.Hypotheses)), slices.Grow(s.Judgements, scored)
+	for _, h := range r.Hypotheses {
+		s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: h.name, Text: h.value.text})
+	}
+	for _, of := range r.Judgements {
+		for _, j := range of.value {
+			s.Judgements = append(s.Judgements, refract.Judgement{Name: of.name, System: j.name, Score: j.value.Value, Valid: j.value.Valid})
+		}
+	}
+	r.rate(&s.Judgements)
 	if s.ID == "" {
 		return nil, errors.New("the segment has no id; each segment needs a unique, non-empty id")
 	}

@@ -1,43 +1,34 @@
 package selection
 
 import (
-	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/refract-eval/refract/internal/english"
 )
 
 // Method is a rule of selection.
-type Method uint8
+type Method string
 
 // The methods.
 const (
-	ByOrder    Method = iota // the first ones, in their order
-	ByRandom                 // a random order
-	ByFarthest               // see farthest
-	ByFacility               // see facility
+	ByOrder    Method = "order"    // the first ones, in their order
+	ByRandom   Method = "random"   // a random order
+	ByFarthest Method = "farthest" // see farthest
+	ByFacility Method = "facility" // see facility
 )
 
-var methodNames = []string{"order", "random", "farthest", "facility"}
-
-// MethodNames returns the names that [ParseMethod] knows.
-func MethodNames() []string { return slices.Clone(methodNames) }
+// MethodNames returns the names of the methods.
+func MethodNames() []string { return []string{"order", "random", "farthest", "facility"} }
 
 // ParseMethod returns the method with a name. The error lists the names.
 func ParseMethod(name string) (Method, error) {
-	i, err := english.Index("method of selection", name, methodNames)
-	return Method(i), err
+	_, err := english.Index("method of selection", name, MethodNames())
+	return Method(name), err
 }
 
-// String returns the method's name for ParseMethod.
-func (m Method) String() string {
-	if int(m) < len(methodNames) {
-		return methodNames[m]
-	}
-	return fmt.Sprintf("Method(%d)", uint8(m))
-}
+// String returns the method's name.
+func (m Method) String() string { return string(m) }
 
 // Compares reports whether the method looks at the texts.
 func (m Method) Compares() bool { return m == ByFarthest || m == ByFacility }

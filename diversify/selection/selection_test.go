@@ -21,80 +21,54 @@ func drawMatrix(t *rapid.T, most int) (m Matrix, given int) {
 	return m, given
 }
 
-func checkOrder(t *rapid.T, order []int, n int) {
-	sorted := slices.Sorted(slices.Values(order))
-	for i, c := range sorted {
-		if c != i {
-			t.Fatalf("%v is no order of %d candidates", order, n)
-		}
-	}
-	if len(order) != n {
-		t.Fatalf("%v has not %d candidates", order, n)
+// By the definitions, each step of an order takes a candidate that is worth most, with farthest the
+// first of them.
+func TestSteps(t *testing.T) {
+	for name, method := range map[string]struct {
+		order func(Matrix, int) []int
+		worth func(m Matrix, given int, chosen []int, c int) float64
+		slack float64 // of rounding
+	}{
+		"farthest": {farthest, func(m Matrix, _ int, chosen []int, c int) float64 { return -nearest(m, chosen, c, math.Inf(-1)) }, 0},
+		"facility": {facility, func(m Matrix, given int, chosen []int, c int) (sum float64) {
+			for i := given; i < len(m); i++ {
+				sum += nearest(m, append(chosen, c), i, 0)
+			}
+			return sum
+		}, 1e-9},
+	} {
+		rapid.Check(t, func(t *rapid.T) {
+			m, given := drawMatrix(t, 24)
+			var chosen, all []int
+			for i := range m {
+				if all = append(all, i); i < given {
+					chosen = append(chosen, i)
+				}
+			}
+			for step, c := range method.order(m, given) {
+				c += given
+				got := method.worth(m, given, slices.Clip(chosen), c)
+				for _, other := range all[given:] {
+					worth := method.worth(m, given, slices.Clip(chosen), other)
+					if !slices.Contains(chosen, other) && (worth > got+method.slack || worth == got && other < c && method.slack == 0) {
+						t.Fatalf("%s: step %d takes %d, which is worth %v, though %d is worth %v", name, step, c, got, other, worth)
+					}
+				}
+				chosen = append(chosen, c)
+			}
+			if slices.Sort(chosen); !slices.Equal(chosen, all) {
+				t.Fatalf("%s: %v is no order of %d candidates", name, chosen, len(m)-given)
+			}
+		})
 	}
 }
 
-// Each step of facility chooses a candidate that adds most.
-func TestFacilitySteps(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m, given := drawMatrix(t, 24)
-		order := facility(m, given)
-		checkOrder(t, order, len(m)-given)
-		var set uint
-		for step, c := range order {
-			for _, other := range order[step:] {
-				if got, best := covered(m, given, set|1<<c), covered(m, given, set|1<<other); got < best-1e-9 {
-					t.Fatalf("step %d takes %d, which covers %v, though %d covers %v", step, c, got, other, best)
-				}
-			}
-			set |= 1 << c
-		}
-	})
-}
-
-// covered returns the value of a set of candidates together with the given texts, by the
-// definition.
-func covered(m Matrix, given int, set uint) float64 {
-	var sum float64
-	for i := given; i < len(m); i++ {
-		var nearest float64
-		for j := range len(m) {
-			if j < given || set>>(j-given)&1 == 1 {
-				nearest = max(nearest, m[i][j])
-			}
-		}
-		sum += nearest
+// nearest returns the similarity of a text to the nearest of others, at least none.
+func nearest(m Matrix, others []int, c int, none float64) float64 {
+	for _, o := range others {
+		none = max(none, m[c][o])
 	}
-	return sum
-}
-
-// Each step of farthest chooses the first of the candidates farthest from all chosen ones.
-func TestFarthestSteps(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m, given := drawMatrix(t, 24)
-		order := farthest(m, given)
-		checkOrder(t, order, len(m)-given)
-		nearest := func(c int, before []int) float64 {
-			s := math.Inf(-1)
-			for g := range given {
-				s = max(s, m[c+given][g])
-			}
-			for _, b := range before {
-				s = max(s, m[c+given][b+given])
-			}
-			return s
-		}
-		for step, c := range order {
-			for other := range len(m) - given {
-				if slices.Contains(order[:step], other) {
-					continue
-				}
-				a, b := nearest(c, order[:step]), nearest(other, order[:step])
-				if b < a || b == a && other < c {
-					t.Fatalf("step %d takes %d at similarity %v, though %d is at %v", step, c, a, other, b)
-				}
-			}
-		}
-	})
+	return none
 }
 
 func TestParseMethod(t *testing.T) {

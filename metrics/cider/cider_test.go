@@ -67,12 +67,8 @@ func TestFiles(t *testing.T) {
 		o := drawOptions().Draw(t, "options")
 		segments := rapid.SliceOfN(rapid.SliceOfN(metricstest.Text(), 1, 3), 1, 4).Draw(t, "segments")
 		m := mustFit(o, segments)
-		var file, again bytes.Buffer
-		if _, err := m.opt.Frequencies.WriteTo(&file); err != nil {
-			t.Fatal(err)
-		}
-		content := file.String()
-		f, err := readFrequencies(&file)
+		content := m.opt.Frequencies.file()
+		f, err := readFrequencies(bytes.NewReader(content))
 		require.NoError(t, err)
 		o.Frequencies = f
 		back, err := newMetric(o)
@@ -83,9 +79,7 @@ func TestFiles(t *testing.T) {
 				t.Fatalf("%v by a file, %v before", v, want)
 			}
 		}
-		if n, err := f.WriteTo(&again); err != nil || again.String() != content || int(n) != len(content) {
-			t.Fatalf("%d, %v: %q and then %q", n, err, content, again.String())
-		}
+		require.Equal(t, string(content), string(f.file()), "written again")
 	})
 	for _, c := range []struct{ file, want string }{
 		{"", "the file is empty"},

@@ -116,10 +116,10 @@ func (f *frequencies) weight(segments int32) float64 {
 
 const header = "# n-grams of references"
 
-// WriteTo writes the frequencies for readFrequencies: a line with the number of segments
-// and the tokenizer, then each n-gram in byte order, after the number of segments that
-// contain it.
-func (f *frequencies) WriteTo(w io.Writer) (int64, error) {
+// file returns the file that readFrequencies reads: a line with the number of segments and
+// the tokenizer, then each n-gram in byte order, before the number of segments that contain
+// it.
+func (f *frequencies) file() []byte {
 	words := make([]string, len(f.words))
 	for s, n := range f.words {
 		words[n] = s
@@ -135,19 +135,13 @@ func (f *frequencies) WriteTo(w io.Writer) (int64, error) {
 		if before := parents[n] >> 32; before > 0 {
 			texts[n] = texts[before] + " " + texts[n]
 		}
-		lines = append(lines, texts[n]+"\t"+strconv.Itoa(int(f.in[n])))
+		lines = append(lines, fmt.Sprintf("%s\t%d\n", texts[n], f.in[n]))
 	}
 	slices.Sort(lines)
-	out := bufio.NewWriter(w)
-	total, err := fmt.Fprintf(out, "%s\t%d\t%s\n", header, f.documents, f.split)
-	for _, line := range lines {
-		n, _ := out.WriteString(line + "\n")
-		total += n
-	}
-	return int64(total), errors.Join(err, out.Flush())
+	return append(fmt.Appendf(nil, "%s\t%d\t%s\n", header, f.documents, f.split), strings.Join(lines, "")...)
 }
 
-// readFrequencies reads what WriteTo writes. Errors name the line.
+// readFrequencies reads what file returns. Errors name the line.
 func readFrequencies(r io.Reader) (*frequencies, error) {
 	h := sha256.New()
 	in := bufio.NewScanner(io.TeeReader(r, h))
@@ -204,12 +198,9 @@ func readFile(path string) (*frequencies, error) {
 
 // saveFile writes a new file. A file with the same content may exist.
 func saveFile(path string, f *frequencies) error {
-	var content bytes.Buffer
-	if _, err := f.WriteTo(&content); err != nil {
-		return err
-	}
+	content := f.file()
 	switch before, err := os.ReadFile(path); {
-	case err == nil && bytes.Equal(before, content.Bytes()):
+	case err == nil && bytes.Equal(before, content):
 		return nil
 	case err == nil:
 		return fmt.Errorf("%s exists, with other content: remove it, or save under another name", path)
@@ -221,7 +212,7 @@ func saveFile(path string, f *frequencies) error {
 		return err
 	}
 	defer out.Abort()
-	if _, err := content.WriteTo(out); err != nil {
+	if _, err := out.Write(content); err != nil {
 		return err
 	}
 	return out.Commit()

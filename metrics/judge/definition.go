@@ -129,7 +129,7 @@ type likelihood struct {
 }
 
 // Fields are the texts that fill a prompt.
-type Fields struct{ Source, Reference, Hypothesis string }
+type Fields = analysis.Texts
 
 // parseDefinition reads a definition in YAML. It is strict: unknown fields, variables that
 // nothing sets, and anything that could not be sent or read later are errors that say the

@@ -60,70 +60,8 @@ func TestParseDefinition(t *testing.T) {
 	}
 }
 
-// Errors name the line and the field.
+// Errors name the line and the field. Features of one endpoint are accepted only for that endpoint.
 func TestParseDefinitionErrors(t *testing.T) {
-	for _, c := range []struct{ old, new, want string }{
-		{small, "", "judge.yaml: the file is empty"},
-		{"name: adequacy", "name: Adequacy", "judge.yaml:1: name: "},
-		{"name: adequacy", "name: x-hardened", "judge.yaml:1: name: "},
-		{"name: adequacy", "nmae: adequacy", `judge.yaml:1: unknown field "nmae"`},
-		{"name: adequacy", "", "judge.yaml: name: "},
-		{"doc: what", "doc: ''\n    Doc: what", "judge.yaml:6: unknown field"},
-		{"max_tokens: 8", "max_tokens: many", "judge.yaml:16: "},
-		{"max_tokens: 8", "temperature: 0", "judge.yaml:16: sampling.max_tokens: 0 is not at least 1"},
-		{"max_tokens: 8", "max_tokens: 8, temperature: -1", "judge.yaml:16: sampling.temperature"},
-		{"max_tokens: 8", "max_tokens: 8, temperature: .nan", "judge.yaml:16: sampling.temperature"},
-		{"max_tokens: 8", "max_tokens: 8, top_p: 2", "judge.yaml:16: sampling.top_p"},
-		{"max_tokens: 8", "max_tokens: 8, stop: ['']", "judge.yaml:16: sampling.stop"},
-		{"max_tokens: 8", "max_tokens: 8, extra: {x: .inf}", "judge.yaml:16: sampling.extra: cannot be sent as JSON"},
-		{"max_tokens: 8", "max_tokens: 8, extra: {echo: 1}", "judge.yaml:16: sampling.extra: the extra field \"echo\""},
-		{"{top_k: 1}", "{headers: {Authorization: a}}", `options[1].choices[1].extra: the field "Authorization" holds a secret`},
-		{"{top_k: 1}", "{n: 2}", "options[1].choices[1].extra: the extra field \"n\""},
-		{"{top_k: 1}", "{response_format: {}}", "options[1].choices[1].extra: sets response_format"},
-		{"=> {out}", "=> {uot}", `judge.yaml:19: turns[0].prompt: unknown variable "uot"; did you mean "out"? (known: tone, topic, voice, src, ref, out, answer)`},
-		{"=> {out}", "=> {", "judge.yaml:19: turns[0].prompt: a \"{\" that opens no variable"},
-		{"=> {out}", "=> {Src}", "turns[0].prompt: a \"{\" that opens no variable"},
-		{"=> {out}", "=> {out }", "turns[0].prompt: a \"{\" that opens no variable"},
-		{"=> {out}", "=> }", "turns[0].prompt: a \"}\" that closes nothing"},
-		{"=> {out}", "=> x", "judge.yaml:18: turns: no prompt has {out}"},
-		{"voice: 'Judge {topic}.'", "voice: '{voice}'", "judge.yaml:18: turns[0].system: {voice} contains itself"},
-		{"voice: 'Judge {topic}.'", "other: ''", `turns[0].system: unknown variable "voice"`},
-		{"turns:", "texts: {src: x}\nturns:", `"src" cannot be the name of a text or an option`},
-		{"turns:", "texts: {topic: x}\nturns:", `"topic" cannot be the name of a text or an option`},
-		{"name: tone", "name: model", `judge.yaml:7: options[1].name: every judge already has an option "model"`},
-		{"name: tone", "name: Tone", `"Tone" cannot be the name of a text or an option`},
-		{"default: news", "required: true\n    default: news", "options[0].default: a required option has no default"},
-		{"doc: what the texts are about", "doc: ''", "judge.yaml:5: options[0].doc: is missing"},
-		{"default: news", "choices: [{value: a}]", "options[0].default: \"\" is none of the values"},
-		{"default: news", "default: a\n    choices: [{value: a}, {value: a}]", `options[0].choices[1]: the value "a" occurs twice`},
-		{"answer: {kind: number, lower: 1, upper: 10}", "answer: {kind: nmuber}", "judge.yaml:20: answer: kind \"nmuber\""},
-		{"answer:", "structured: true\nanswer:", "judge.yaml:20: structured: the kind \"number\" has no JSON schema"},
-		{"turns:", "endpoint: completions\nturns:", "turns: the judge may use completions, which have one turn, no system message and no examples"},
-		{"turns:", "model: 'm-{out}'\nturns:", "judge.yaml:17: model: depends on {out}"},
-		{"turns:", "likelihood: {prompt: '{src}', continuation: '{out}'}\nturns:", "judge.yaml:17: likelihood: reads no answer"},
-		{"turns:", "examples: [{hypothesis: x}]\nturns:", "judge.yaml:17: examples[0]: needs a hypothesis and an answer"},
-		{"=> {out}", "=> {out}{answer}", "turns[0]: {answer} is the answer to the turn before, and this is the first"},
-		{"answer:", "    fresh: true\nanswer:", "turns[0].fresh: the first turn begins a conversation anyway"},
-		{"answer:", "    errors: {kind: gemba}\nanswer:", "turns[0].errors: is for a turn before the last"},
-		{"answer:", "    errors: {kind: gemba, upper: 1}\n  - prompt: x\nanswer:", "turns[0].errors: upper of kind gemba"},
-		{"answer:", "  - {prompt: x, system: y}\nanswer:", "turns[1].system: belongs to the first turn of a conversation"},
-		{"summary: adequacy", "summary: |\n  a\n  b\n  ", "judge.yaml:2: summary: is longer than a line"},
-	} {
-		text := strings.Replace(small, c.old, c.new, 1)
-		if text == small {
-			t.Fatalf("%q is not in the definition", c.old)
-		}
-		_, err := parse(text)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q instead of %q:\n got %v\nwant %s", c.new, c.old, err, c.want)
-		} else if strings.Contains(err.Error(), "\n") {
-			t.Errorf("the error is longer than a line: %v", err)
-		}
-	}
-}
-
-// Features of one endpoint are accepted only for that endpoint.
-func TestChatAndCompletions(t *testing.T) {
 	const likelihood = `name: fluency
 endpoint: completions
 likelihood: {prompt: "{src}", continuation: " {out}"}
@@ -134,28 +72,78 @@ sampling: {max_tokens: 1}
 turns: [{prompt: "{out}"}]
 answer: {kind: number}
 `
-	for _, text := range []string{likelihood, completions} {
-		if _, err := parse(text); err != nil {
-			t.Errorf("%v in:\n%s", err, text)
-		}
-	}
-	for _, c := range []struct{ text, old, new, want string }{
-		{likelihood, "completions", "chat", "judge.yaml:2: endpoint: must be completions"},
-		{likelihood, "{out}", "out", "judge.yaml:3: likelihood: has no {out}"},
-		{likelihood, "name: fluency", "name: fluency\ntrim: true", "likelihood: reads no answer"},
-		{likelihood, "name: fluency", "name: fluency\nstructured: true", "likelihood: reads no answer"},
-		{likelihood, "name: fluency", "name: fluency\nanswer: {kind: number}", "likelihood: reads no answer"},
-		{likelihood, "name: fluency", "name: fluency\nsampling: {max_tokens: 3}", "judge.yaml:2: sampling: a likelihood samples nothing"},
-		{completions, "turns: ", "x: ", "judge.yaml:4: unknown field"},
-		{completions, `turns: [{prompt: "{out}"}]`, "", "judge.yaml: turns: are missing"},
-		{completions, `{prompt: "{out}"}`, `{prompt: "{out}"}, {prompt: "{out}"}`, "judge.yaml:4: turns: the judge may use completions"},
-		{completions, `{prompt: "{out}"}`, `{prompt: ""}`, "judge.yaml:4: turns[0].prompt: is missing"},
-		{completions, "name: fluency", "name: fluency\nexamples: [{hypothesis: a, answer: b}]", "turns: the judge may use completions"},
-		{small, "answer:", "  - {system: again, prompt: again}\nanswer:", "judge.yaml:20: turns[1].system: belongs to the first turn"},
+	for text, faults := range map[string][]struct{ old, new, want string }{
+		small: {
+			{small, "", "judge.yaml: the file is empty"},
+			{"name: adequacy", "name: Adequacy", "judge.yaml:1: name: "},
+			{"name: adequacy", "name: x-hardened", "judge.yaml:1: name: "},
+			{"name: adequacy", "nmae: adequacy", `judge.yaml:1: unknown field "nmae"`},
+			{"name: adequacy", "", "judge.yaml: name: "},
+			{"doc: what", "doc: ''\n    Doc: what", "judge.yaml:6: unknown field"},
+			{"max_tokens: 8", "max_tokens: many", "judge.yaml:16: "},
+			{"max_tokens: 8", "temperature: 0", "judge.yaml:16: sampling.max_tokens: 0 is not at least 1"},
+			{"max_tokens: 8", "max_tokens: 8, temperature: -1", "judge.yaml:16: sampling.temperature"},
+			{"max_tokens: 8", "max_tokens: 8, temperature: .nan", "judge.yaml:16: sampling.temperature"},
+			{"max_tokens: 8", "max_tokens: 8, top_p: 2", "judge.yaml:16: sampling.top_p"},
+			{"max_tokens: 8", "max_tokens: 8, stop: ['']", "judge.yaml:16: sampling.stop"},
+			{"max_tokens: 8", "max_tokens: 8, extra: {x: .inf}", "judge.yaml:16: sampling.extra: cannot be sent as JSON"},
+			{"max_tokens: 8", "max_tokens: 8, extra: {echo: 1}", "judge.yaml:16: sampling.extra: the extra field \"echo\""},
+			{"{top_k: 1}", "{headers: {Authorization: a}}", `options[1].choices[1].extra: the field "Authorization" holds a secret`},
+			{"{top_k: 1}", "{n: 2}", "options[1].choices[1].extra: the extra field \"n\""},
+			{"{top_k: 1}", "{response_format: {}}", "options[1].choices[1].extra: sets response_format"},
+			{"=> {out}", "=> {uot}", `judge.yaml:19: turns[0].prompt: unknown variable "uot"; did you mean "out"? (known: tone, topic, voice, src, ref, out, answer)`},
+			{"=> {out}", "=> {", "judge.yaml:19: turns[0].prompt: a \"{\" that opens no variable"},
+			{"=> {out}", "=> {Src}", "turns[0].prompt: a \"{\" that opens no variable"},
+			{"=> {out}", "=> {out }", "turns[0].prompt: a \"{\" that opens no variable"},
+			{"=> {out}", "=> }", "turns[0].prompt: a \"}\" that closes nothing"},
+			{"=> {out}", "=> x", "judge.yaml:18: turns: no prompt has {out}"},
+			{"voice: 'Judge {topic}.'", "voice: '{voice}'", "judge.yaml:18: turns[0].system: {voice} contains itself"},
+			{"voice: 'Judge {topic}.'", "other: ''", `turns[0].system: unknown variable "voice"`},
+			{"turns:", "texts: {src: x}\nturns:", `"src" cannot be the name of a text or an option`},
+			{"turns:", "texts: {topic: x}\nturns:", `"topic" cannot be the name of a text or an option`},
+			{"name: tone", "name: model", `judge.yaml:7: options[1].name: every judge already has an option "model"`},
+			{"name: tone", "name: Tone", `"Tone" cannot be the name of a text or an option`},
+			{"default: news", "required: true\n    default: news", "options[0].default: a required option has no default"},
+			{"doc: what the texts are about", "doc: ''", "judge.yaml:5: options[0].doc: is missing"},
+			{"default: news", "choices: [{value: a}]", "options[0].default: \"\" is none of the values"},
+			{"default: news", "default: a\n    choices: [{value: a}, {value: a}]", `options[0].choices[1]: the value "a" occurs twice`},
+			{"answer: {kind: number, lower: 1, upper: 10}", "answer: {kind: nmuber}", "judge.yaml:20: answer: kind \"nmuber\""},
+			{"answer:", "structured: true\nanswer:", "judge.yaml:20: structured: the kind \"number\" has no JSON schema"},
+			{"turns:", "endpoint: completions\nturns:", "turns: the judge may use completions, which have one turn, no system message and no examples"},
+			{"turns:", "model: 'm-{out}'\nturns:", "judge.yaml:17: model: depends on {out}"},
+			{"turns:", "likelihood: {prompt: '{src}', continuation: '{out}'}\nturns:", "judge.yaml:17: likelihood: reads no answer"},
+			{"turns:", "examples: [{hypothesis: x}]\nturns:", "judge.yaml:17: examples[0]: needs a hypothesis and an answer"},
+			{"=> {out}", "=> {out}{answer}", "turns[0]: {answer} is the answer to the turn before, and this is the first"},
+			{"answer:", "    fresh: true\nanswer:", "turns[0].fresh: the first turn begins a conversation anyway"},
+			{"answer:", "    errors: {kind: gemba}\nanswer:", "turns[0].errors: is for a turn before the last"},
+			{"answer:", "    errors: {kind: gemba, upper: 1}\n  - prompt: x\nanswer:", "turns[0].errors: upper of kind gemba"},
+			{"answer:", "  - {prompt: x, system: y}\nanswer:", "turns[1].system: belongs to the first turn of a conversation"},
+			{"summary: adequacy", "summary: |\n  a\n  b\n  ", "judge.yaml:2: summary: is longer than a line"},
+			{"answer:", "  - {system: again, prompt: again}\nanswer:", "judge.yaml:20: turns[1].system: belongs to the first turn"},
+		},
+		likelihood: {
+			{"completions", "chat", "judge.yaml:2: endpoint: must be completions"},
+			{"{out}", "out", "judge.yaml:3: likelihood: has no {out}"},
+			{"name: fluency", "name: fluency\ntrim: true", "likelihood: reads no answer"},
+			{"name: fluency", "name: fluency\nstructured: true", "likelihood: reads no answer"},
+			{"name: fluency", "name: fluency\nanswer: {kind: number}", "likelihood: reads no answer"},
+			{"name: fluency", "name: fluency\nsampling: {max_tokens: 3}", "judge.yaml:2: sampling: a likelihood samples nothing"},
+		},
+		completions: {
+			{"turns: ", "x: ", "judge.yaml:4: unknown field"},
+			{`turns: [{prompt: "{out}"}]`, "", "judge.yaml: turns: are missing"},
+			{`{prompt: "{out}"}`, `{prompt: "{out}"}, {prompt: "{out}"}`, "judge.yaml:4: turns: the judge may use completions"},
+			{`{prompt: "{out}"}`, `{prompt: ""}`, "judge.yaml:4: turns[0].prompt: is missing"},
+			{"name: fluency", "name: fluency\nexamples: [{hypothesis: a, answer: b}]", "turns: the judge may use completions"},
+		},
 	} {
-		text := strings.Replace(c.text, c.old, c.new, 1)
-		if _, err := parse(text); text == c.text || err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q instead of %q:\n got %v\nwant %s", c.new, c.old, err, c.want)
+		_, err := parse(text)
+		require.NoError(t, err)
+		for _, c := range faults {
+			changed := strings.Replace(text, c.old, c.new, 1)
+			if _, err := parse(changed); changed == text || err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q instead of %q:\n got %v\nwant %s", c.new, c.old, err, c.want)
+			}
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (r *Resolved) Request(model string, turn int, f Fields, answers []string) l
 		}
 		if i == 0 {
 			for k, e := range r.examples {
-				_, p := r.render(r.shown[k], true, Fields{e.Source, e.Reference, e.Hypothesis}, "")
+				_, p := r.render(r.shown[k], true, Fields{Source: e.Source, Reference: e.Reference, Hypothesis: e.Hypothesis}, "")
 				req.Messages = append(req.Messages,
 					llm.Message{Role: "user", Content: p}, llm.Message{Role: "assistant", Content: e.Answer})
 			}

@@ -36,7 +36,7 @@ const PlaceModel = "MODEL"
 // of a segment.
 func (j *Judge) Show(w io.Writer) error {
 	r := j.Resolved()
-	fields := Fields{"SOURCE TEXT", "REFERENCE TEXT", "OUTPUT TEXT"}
+	fields := Fields{Source: "SOURCE TEXT", Reference: "REFERENCE TEXT", Hypothesis: "OUTPUT TEXT"}
 	answers := slices.Repeat([]string{"ANSWER OF THE MODEL"}, max(0, r.Turns()-1))
 	req := r.Request(cmp.Or(r.Model(), PlaceModel), max(0, r.Turns()-1), fields, answers)
 	if !r.IsLikelihood() {

@@ -23,7 +23,7 @@ var anyText = rapid.Custom(func(t *rapid.T) string {
 // whatever they contain.
 func TestRenderIsOnePass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := Fields{anyText.Draw(t, "source"), anyText.Draw(t, "reference"), anyText.Draw(t, "hypothesis")}
+		f := Fields{Source: anyText.Draw(t, "source"), Reference: anyText.Draw(t, "reference"), Hypothesis: anyText.Draw(t, "hypothesis")}
 		named := anyText.Draw(t, "named")
 		texts := map[string]string{"{src}": f.Source, "{ref}": f.Reference, "{out}": f.Hypothesis, "{named}": named}
 		pieces := rapid.SliceOf(rapid.SampledFrom([]string{"{src}", "{ref}", "{out}", "{named}", "word ", "{{", "}}", "\n"})).Draw(t, "template")

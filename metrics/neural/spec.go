@@ -91,11 +91,8 @@ func (s *spec) address(text string) error {
 
 // name is the metric's name. It omits the servers, because they do not change the scores.
 func (s *spec) name() string {
-	name := Name + ":" + s.model
-	for pair := range slices.Chunk(slices.Concat(metrics.Given("version", s.version, ""), metrics.Given("output", s.output, defaultOutput)), 2) {
-		name += "," + pair[0] + "=" + pair[1]
-	}
-	return name
+	options := metrics.Canonical("", slices.Concat(metrics.Given("version", s.version, ""), metrics.Given("output", s.output, defaultOutput))...)
+	return Name + ":" + s.model + strings.Replace(options, ":", ",", 1)
 }
 
 // info returns direction and bounds, from the facts or else from the spec.

@@ -236,7 +236,10 @@ func asIs(s string) (string, error) { return s, nil }
 func upTo(most int) func(string) (int, error) {
 	return func(s string) (int, error) {
 		n, err := strconv.Atoi(s)
-		if err == nil && (n < 0 || n > most) {
+		if err != nil {
+			s, n = strconv.Quote(s), -1
+		}
+		if n < 0 || n > most {
 			err = &unwantedError{s, fmt.Sprintf("0 to %d", most)}
 		}
 		return n, err

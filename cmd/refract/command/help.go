@@ -67,23 +67,22 @@ func (e *env) helpCommand() *cobra.Command {
 	}
 }
 
-func topicNames(root *cobra.Command) (names []string) {
-	for _, c := range root.Commands() {
-		if c.IsAdditionalHelpTopicCommand() {
+// namesBelow are the names of some commands below one.
+func namesBelow(cmd *cobra.Command, which func(*cobra.Command) bool) (names []string) {
+	for _, c := range cmd.Commands() {
+		if which(c) {
 			names = append(names, c.Name())
 		}
 	}
 	return names
 }
 
+func topicNames(root *cobra.Command) []string {
+	return namesBelow(root, (*cobra.Command).IsAdditionalHelpTopicCommand)
+}
+
 func commandNames(cmd *cobra.Command) []string {
-	var names []string
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() || c.Name() == "help" {
-			names = append(names, c.Name())
-		}
-	}
-	return names
+	return namesBelow(cmd, func(c *cobra.Command) bool { return c.IsAvailableCommand() || c.Name() == "help" })
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {

@@ -28,9 +28,9 @@ options of a metric, the definition of a judge, or, with options, what it sends.
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				name, rest, options := strings.Cut(args[0], ":")
+				name, _, options := strings.Cut(args[0], ":")
 				if isJudge(name) && (options || !out.formatGiven) {
-					return e.showJudge(cmd.Context(), &out, name, rest, options)
+					return e.showJudge(cmd.Context(), &out, args[0])
 				}
 			}
 			if err := out.byExtension(); err != nil {
@@ -55,32 +55,25 @@ options of a metric, the definition of a judge, or, with options, what it sends.
 }
 
 // showJudge writes the definition of a judge, or with options what it sends.
-func (e *env) showJudge(ctx context.Context, o *output, name, rest string, options bool) error {
-	var d *judge.Definition
-	var err error
+func (e *env) showJudge(ctx context.Context, o *output, spec string) error {
+	name, rest, options := strings.Cut(spec, ":")
 	if name == judge.FileMetric {
 		_, _, options = strings.Cut(rest, ",")
 	}
 	var written strings.Builder
-	switch {
-	case options:
-		var m metrics.Metric
-		m, err = e.registryWith(nil, func(context.Context) (judge.Environment, error) {
+	if options {
+		m, err := e.registryWith(nil, func(context.Context) (judge.Environment, error) {
 			return judge.Environment{Model: judge.PlaceModel}, nil
-		}).Parse(ctx, strings.TrimRight(name+":"+rest, ":,"))
+		}).Parse(ctx, strings.TrimRight(spec, ":,"))
 		if err != nil {
 			return usagef("%w", err)
 		}
-		err = m.(*judge.Judge).Show(&written)
-	case name == judge.FileMetric:
-		d, err = judge.ReadDefinition(rest, e.registry().Names()...)
-	default:
-		d, err = judge.Find(name)
-	}
-	if err != nil {
+		if err := m.(*judge.Judge).Show(&written); err != nil {
+			return err
+		}
+	} else if d, _, err := judge.FindSpec(spec, e.registry().Names()...); err != nil {
 		return err
-	}
-	if d != nil {
+	} else {
 		written.WriteString(d.YAML())
 	}
 	out, err := e.create(o.path)

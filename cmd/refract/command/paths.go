@@ -210,28 +210,20 @@ func (e *env) metricFiles(spec string) (files []usedPath) {
 // of options.
 func (e *env) mapFiles(spec string, change func(path string, written bool) string) string {
 	name, rest, _ := strings.Cut(spec, ":")
-	options := map[string]metrics.Option{}
-	factory, known := e.registry().Find(name)
-	switch {
-	case known:
-		for _, o := range factory.Options {
-			options[o.Key] = o
-		}
-	case name == judge.FileMetric:
-		path, more, comma := strings.Cut(rest, ",")
-		if rest = change(path, false); comma {
-			rest += "," + more
-		}
-	}
-	fields := strings.Split(rest, ",")
-	for i, field := range fields {
-		key, value, ok := strings.Cut(field, "=")
-		if o := options[key]; ok && value != "" && (o.File || o.Saves) {
-			fields[i] = key + "=" + change(value, o.Saves)
-		}
-	}
 	if rest == "" {
 		return spec
+	}
+	factory, _ := e.registry().Find(name) // judges have no options that name files
+	fields := strings.Split(rest, ",")
+	for i, field := range fields {
+		key, value, _ := strings.Cut(field, "=")
+		at := slices.IndexFunc(factory.Options, func(o metrics.Option) bool { return o.Key == key && (o.File || o.Saves) })
+		switch {
+		case i == 0 && name == judge.FileMetric:
+			fields[i] = change(field, false)
+		case at >= 0 && value != "":
+			fields[i] = key + "=" + change(value, factory.Options[at].Saves)
+		}
 	}
 	return name + ":" + strings.Join(fields, ",")
 }

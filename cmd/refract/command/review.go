@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -106,18 +105,12 @@ publish' carries the decisions out.`,
 
 // parseShown reads three numbers.
 func parseShown(s string) (review.Wanted, error) {
-	var n [3]int
-	fields := strings.Split(s, ",")
-	for i := range n {
-		var err error
-		if len(fields) == len(n) {
-			n[i], err = strconv.Atoi(fields[i])
-		}
-		if err != nil || len(fields) != len(n) || n[i] < 0 || n[i] > 1000 {
-			return review.Wanted{}, &unwantedError{strconv.Quote(s), "three numbers from 0 to 1000, such as 50,50,3"}
-		}
+	var drawn, alarmed, rejected int
+	_, err := fmt.Sscanf(s, "%d,%d,%d", &drawn, &alarmed, &rejected)
+	if err != nil || fmt.Sprintf("%d,%d,%d", drawn, alarmed, rejected) != s || min(drawn, alarmed, rejected) < 0 || max(drawn, alarmed, rejected) > 1000 {
+		return review.Wanted{}, &unwantedError{strconv.Quote(s), "three numbers from 0 to 1000, such as 50,50,3"}
 	}
-	return review.Wanted{Drawn: n[0], Alarmed: n[1], Rejected: n[2]}, nil
+	return review.Wanted{Drawn: drawn, Alarmed: alarmed, Rejected: rejected}, nil
 }
 
 func (r *reviewRun) run(ctx context.Context, e *env, args []string) error {

@@ -397,7 +397,7 @@ func (p *scorePlan) score(ctx context.Context, eng *refract.Engine, before *refr
 		}
 	}
 	defer p.judging.answered()
-	checked, id := p.per != "system" && p.shard.part == nil && before != nil, refract.NewIdentity()
+	checked, id := p.per != "system" && p.shard.part == nil && before != nil, refract.NewIdentity() // a pipe is read once
 	err = eng.Run(ctx, p.segments, func(seg *refract.SegmentScores) error {
 		if err := found.reports.Add(seg, records); err != nil {
 			return err

@@ -10,21 +10,17 @@ import (
 )
 
 // forecasts are the expected calls of metrics that ask servers.
-func (p *scorePlan) forecasts(ctx context.Context) ([]metrics.Forecast, error) {
+func (p *scorePlan) forecasts(ctx context.Context) (plans []metrics.Forecast, err error) {
 	var settings []refract.Setting
-	var plans []metrics.Forecast
-	planned := map[string]metrics.Forecast{} // by name
-	for _, set := range p.settings {
+	for _, set := range p.settings { // those of a metric follow each other
 		f, ok := set.Metric.(metrics.Foreseeing)
 		if !ok {
 			continue
 		}
-		name := set.Metric.Info().Name
-		if planned[name] == nil {
-			planned[name] = f.Foresee()
-			plans = append(plans, planned[name])
+		if n := len(plans); n == 0 || plans[n-1].Info().Name != set.Metric.Info().Name {
+			plans = append(plans, f.Foresee())
 		}
-		settings = append(settings, refract.Setting{Metric: planned[name], Aggregator: set.Aggregator})
+		settings = append(settings, refract.Setting{Metric: plans[len(plans)-1], Aggregator: set.Aggregator})
 	}
 	if len(plans) == 0 {
 		return nil, nil

@@ -28,11 +28,8 @@ type scoreView struct {
 // registerWidth adds sacreBLEU's --width.
 func (v *scoreView) registerWidth(cmd *cobra.Command) {
 	parse := func(s string) (*int, error) {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 0 || n > 15 {
-			return nil, &unwantedError{strconv.Quote(s), "0 to 15"}
-		}
-		return &n, nil
+		n, err := upTo(15)(s)
+		return &n, err
 	}
 	resultFlags.of(cmd)("width,w", valueOf(&v.width, "", parse), "decimals of scores in tables for people (default 1, or as many as scores below 10 need)")
 }

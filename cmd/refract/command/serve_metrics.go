@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"io"
 	"sync"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -30,16 +29,23 @@ type metricPool struct {
 	ending  sync.WaitGroup
 }
 
-// pooled is a metric with the number of its users, including the pool.
+// pooled is a metric with its users.
 type pooled struct {
 	metrics.Metric
 	of    pooledSpec
-	users int
+	users sync.WaitGroup // grows only while the metric is kept
 }
 
 func newMetricPool(ctx context.Context, most int, open func(context.Context, pooledSpec) (metrics.Metric, error), warn func(error)) *metricPool {
 	p := &metricPool{ctx: ctx, open: open, warn: warn}
-	p.kept, _ = simplelru.NewLRU(most, func(_ pooledSpec, m *pooled) { p.release(m) }) // fails only for a size below 1
+	p.kept, _ = simplelru.NewLRU(most, func(_ pooledSpec, m *pooled) { // fails only for a size below 1
+		p.ending.Go(func() {
+			m.users.Wait()
+			if err := metrics.Close(m.Metric); err != nil {
+				p.warn(err)
+			}
+		})
+	})
 	return p
 }
 
@@ -48,22 +54,19 @@ func (p *metricPool) lend(of pooledSpec) (*pooled, error) {
 	p.opening.Lock()
 	defer p.opening.Unlock()
 	p.mu.Lock()
-	m, ok := p.kept.Get(of)
-	if ok {
-		m.users++
+	defer p.mu.Unlock()
+	m, kept := p.kept.Get(of)
+	if !kept {
+		p.mu.Unlock() // requests go on while it is made
+		made, err := p.open(p.ctx, of)
+		p.mu.Lock()
+		if err != nil {
+			return nil, err
+		}
+		m = &pooled{Metric: made, of: of}
+		p.kept.Add(of, m)
 	}
-	p.mu.Unlock()
-	if ok {
-		return m, nil
-	}
-	made, err := p.open(p.ctx, of)
-	if err != nil {
-		return nil, err
-	}
-	m = &pooled{made, of, 2}
-	p.mu.Lock()
-	p.kept.Add(of, m)
-	p.mu.Unlock()
+	m.users.Add(1)
 	return m, nil
 }
 
@@ -74,21 +77,7 @@ func (p *metricPool) giveBack(m *pooled, failed bool) {
 	if now, ok := p.kept.Peek(m.of); ok && now == m && failed {
 		p.kept.Remove(m.of)
 	}
-	p.release(m)
-}
-
-// release ends a use of a metric. The caller holds the lock.
-func (p *metricPool) release(h *pooled) {
-	if h.users--; h.users > 0 {
-		return
-	}
-	if c, ok := h.Metric.(io.Closer); ok {
-		p.ending.Go(func() {
-			if err := c.Close(); err != nil {
-				p.warn(err)
-			}
-		})
-	}
+	m.users.Done()
 }
 
 // close closes all metrics. No request may be running.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/refract-eval/refract/metrics"
 )
@@ -27,7 +28,9 @@ func (c closing) Close() error {
 
 // A pool shares metrics, drops the least used one once nobody uses it, makes one anew
 // that failed, and tries again to make one that could not be made.
-func TestMetricPool(t *testing.T) {
+func TestMetricPool(t *testing.T) { synctest.Test(t, testMetricPool) }
+
+func testMetricPool(t *testing.T) {
 	var made, closed, warned []string
 	var mu sync.Mutex
 	p := newMetricPool(t.Context(), 2, func(_ context.Context, of pooledSpec) (metrics.Metric, error) {
@@ -52,7 +55,7 @@ func TestMetricPool(t *testing.T) {
 	}
 	expect := func(wantMade, wantClosed string) {
 		t.Helper()
-		p.ending.Wait()
+		synctest.Wait()
 		if m, c := strings.Join(made, " "), strings.Join(closed, " "); m != wantMade || c != wantClosed {
 			t.Errorf("%q were made and %q closed, want %q and %q", m, c, wantMade, wantClosed)
 		}

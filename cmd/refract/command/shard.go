@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -44,7 +45,7 @@ func (s *shardFlag) register(cmd *cobra.Command) {
 // mostShards is the largest number of shards.
 const mostShards = 1 << 20
 
-// place reads the flag.
+// place reads the flag. For auto the scheduler says which shard this process takes.
 func (s *shardFlag) place(getenv func(string) string) (index, of int, err error) {
 	i, n, _ := strings.Cut(s.shard, "/")
 	if of, err = strconv.Atoi(n); err != nil || of < 1 || of > mostShards {
@@ -52,30 +53,22 @@ func (s *shardFlag) place(getenv func(string) string) (index, of int, err error)
 	}
 	from := "--shard"
 	if i == "auto" {
-		if from, i = taskIndex(getenv); from == "" {
-			return 0, 0, usagef("--shard auto: %s says shard %q, and %s says %q: write --shard I/N", slurmTask, getenv(slurmTask), kubernetesJob, i)
+		slurm, kubernetes := getenv(slurmTask), getenv(kubernetesJob)
+		if n, err := strconv.Atoi(kubernetes); err == nil {
+			kubernetes = strconv.Itoa(n + 1)
+		}
+		from, i = slurmTask, cmp.Or(slurm, kubernetes)
+		if slurm == "" {
+			from = kubernetesJob
+		}
+		if i == "" || kubernetes != "" && kubernetes != i {
+			return 0, 0, usagef("--shard auto: %s says shard %q, and %s says %q: write --shard I/N", slurmTask, slurm, kubernetesJob, kubernetes)
 		}
 	}
 	if index, err = strconv.Atoi(i); err != nil || index < 1 || index > of {
 		return 0, 0, usagef("%s: shard %q is none of 1 to %d", from, i, of)
 	}
 	return index, of, nil
-}
-
-// taskIndex is the shard that the scheduler assigns to this process, and the variable that
-// holds it; "" where none does, or two differ.
-func taskIndex(getenv func(string) string) (from, index string) {
-	slurm, kubernetes := getenv(slurmTask), getenv(kubernetesJob)
-	if n, err := strconv.Atoi(kubernetes); err == nil {
-		kubernetes = strconv.Itoa(n + 1)
-	}
-	switch {
-	case slurm != "" && (kubernetes == "" || kubernetes == slurm):
-		return slurmTask, slurm
-	case kubernetes != "" && slurm == "":
-		return kubernetesJob, kubernetes
-	}
-	return "", kubernetes
 }
 
 // resultSettings are the flags that change results and are not at their default.

@@ -17,22 +17,13 @@ package answer
 
 import "github.com/refract-eval/refract/metrics/analysis"
 
-// Parser parses the answers of one judge.
-type Parser interface {
-	// Parse parses one answer. It never returns nil and never panics. The outcome is
-	// Scored, NoError or Unparseable; only the caller knows that an answer was blocked,
-	// cut or never arrived, and overrides the outcome then. Raw is the unchanged
-	// completion.
-	Parse(completion string) *analysis.Report
-}
-
 // New returns the parser that the spec describes. Its error names the wrong field.
 func New(s Spec) (Parser, error) {
 	s, err := s.complete()
 	if err != nil {
 		return nil, err
 	}
-	var read reader
+	var read Parser
 	switch s.Kind {
 	case Number:
 		read = numberReader(s)
@@ -54,12 +45,14 @@ func New(s Spec) (Parser, error) {
 	return read, nil
 }
 
-// reader fills in the report from a trimmed, non-empty text. It sets the outcome, or returns
-// why the text is unparseable.
-type reader func(text string, r *analysis.Report) (why string)
+// Parser parses the answers of one judge: it fills in the report from a trimmed, non-empty text. It
+// sets the outcome, or returns why the text is unparseable.
+type Parser func(text string, r *analysis.Report) (why string)
 
-// Parse implements Parser.
-func (read reader) Parse(completion string) *analysis.Report {
+// Parse parses one answer. It never returns nil and never panics. The outcome is Scored, NoError
+// or Unparseable; only the caller knows that an answer was blocked, cut or never arrived, and
+// overrides the outcome then. Raw is the unchanged completion.
+func (read Parser) Parse(completion string) *analysis.Report {
 	r := &analysis.Report{Raw: &completion}
 	text, remark, ok := answerText(completion)
 	if !ok {

@@ -40,7 +40,7 @@ const (
 // classesReader parses an answer that starts with the name of a class; the longest matching
 // name wins. If another name is joined to it, or begins a later sentence, the answer names two
 // classes and is unparseable.
-func classesReader(s Spec) reader {
+func classesReader(s Spec) Parser {
 	var names []string
 	values := map[string]Class{}
 	for _, c := range s.Classes {

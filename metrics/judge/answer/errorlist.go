@@ -14,7 +14,7 @@ import (
 // of objects (whose names do not matter), or a single object that is itself an error. If the
 // document is an array, it is the list. An empty list means that there is no error; a missing
 // list, or null, does not.
-func errorsReader(s Spec) reader {
+func errorsReader(s Spec) Parser {
 	return func(text string, r *analysis.Report) string {
 		docs, err := documentsIn(text, "{[")
 		if err != nil {

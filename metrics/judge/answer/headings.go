@@ -25,7 +25,7 @@ var (
 // headingsReader parses answers to the GEMBA-MQM and GEMBA-ESA prompts: errors under the
 // headings Critical, Major and Minor. Unlike this reader, the published code counts any other
 // line under a heading as an error, and finds no error if it knows no heading.
-func headingsReader(s Spec) reader {
+func headingsReader(s Spec) Parser {
 	return func(text string, r *analysis.Report) string {
 		var items []item
 		severity := ""

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -46,7 +47,7 @@ var instructGrammar = grammar{
 // itemizedReader parses numbered error analyses. Some files hold prompt and answer in one string;
 // the last marker belongs to the prompt itself, and markers in texts inside the prompt come before
 // it.
-func itemizedReader(s Spec, g *grammar) reader {
+func itemizedReader(s Spec, g *grammar) Parser {
 	return func(text string, r *analysis.Report) string {
 		at := strings.LastIndex(text, g.marker)
 		if at >= 0 && strings.HasPrefix(strings.TrimLeft(text, "0123456789 \t\r\n\ufeff"), g.opening) {
@@ -133,10 +134,7 @@ var numberWords = map[string]int{
 }
 
 // notJudged lists subjects of statements that are not about the hypothesis.
-var notJudged = map[string]bool{
-	"reference": true, "source": true, "input": true, "instruction": true, "prompt": true,
-	"correct": true, "gold": true, "human": true, "task": true, "question": true, "not": true, "if": true,
-}
+var notJudged = strings.Fields("reference source input instruction prompt correct gold human task question not if")
 
 // statementForm matches "The model-generated output contains 2 errors, with a total score
 // reduction of 4.5." and "Your translation contains no error.", in any case. It does not match a
@@ -153,7 +151,7 @@ func readStatement(text string) statement {
 		return statement{}
 	}
 	for _, word := range strings.FieldsFunc(strings.ToLower(m[1]), func(r rune) bool { return strings.ContainsRune(" \t-", r) }) {
-		if notJudged[word] {
+		if slices.Contains(notJudged, word) {
 			return statement{}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // jsonReader parses the number at a path of a JSON document. A string with only a number
 // counts as one.
-func jsonReader(s Spec) reader {
+func jsonReader(s Spec) Parser {
 	return func(text string, r *analysis.Report) string {
 		docs, err := documentsIn(text, "{")
 		if err != nil {

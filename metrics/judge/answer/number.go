@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,18 +46,10 @@ var (
 // scoreWords may occur in a lead, which ends with a colon or one of linkWords. refused words must
 // not occur in a lead: they negate it or make it an example.
 var (
-	scoreWords = words("score scores rating rate grade stars star points answer result class classification label category quality 分数 分數 评分 評分 得分 スコア 点数 점수 punktzahl bewertung puntuación pontuação оценка")
-	linkWords  = words("is of as at a an be it with assign give score rating stars the")
-	refused    = words("not no never cannot without unless if least most than example scale above below between from over under range either neither maximum minimum highest lowest mean means error errors reduction can't don't isn't wouldn't")
+	scoreWords = strings.Fields("score scores rating rate grade stars star points answer result class classification label category quality 分数 分數 评分 評分 得分 スコア 点数 점수 punktzahl bewertung puntuación pontuação оценка")
+	linkWords  = strings.Fields("is of as at a an be it with assign give score rating stars the")
+	refused    = strings.Fields("not no never cannot without unless if least most than example scale above below between from over under range either neither maximum minimum highest lowest mean means error errors reduction can't don't isn't wouldn't")
 )
-
-func words(list string) map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		set[w] = true
-	}
-	return set
-}
 
 // marked matches the marks that models put around a final number, bracketed a number in brackets,
 // and labelled a number labelled as the score.
@@ -71,7 +64,7 @@ var (
 
 // numberReader parses an answer that is one number, or, with Spec.After, the number after that
 // mark.
-func numberReader(s Spec) reader {
+func numberReader(s Spec) Parser {
 	return func(text string, r *analysis.Report) string {
 		text = norm.NFKC.String(text)
 		finals := final().FindAllString(text, -1)
@@ -111,14 +104,14 @@ func (s Spec) readMember(text string, r *analysis.Report) string {
 	}
 	path := ""
 	for i, name := range docs[0].root.names {
-		if kid := docs[0].root.kids[i]; kid.kind == 'n' || scoreWords[strings.ToLower(name)] {
+		if kid := docs[0].root.kids[i]; kid.kind == 'n' || slices.Contains(scoreWords, strings.ToLower(name)) {
 			if path != "" {
 				return fmt.Sprintf("the answer's JSON has both %s and %s", path, name)
 			}
 			path = name
 		}
 	}
-	if !scoreWords[strings.ToLower(path)] {
+	if !slices.Contains(scoreWords, strings.ToLower(path)) {
 		return "the answer's JSON has no score"
 	}
 	s.Path = path
@@ -168,11 +161,11 @@ func (s Spec) number(text string) (value float64, rest string, led bool, why str
 func leads(text string, colon bool) bool {
 	const most = 14
 	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \t*_-", r) })
-	scores := colon || linkWords[all[len(all)-1]]
+	scores := colon || slices.Contains(linkWords, all[len(all)-1])
 	named := false
 	for _, w := range all {
-		named = named || scoreWords[w]
-		scores = scores && !refused[w]
+		named = named || slices.Contains(scoreWords, w)
+		scores = scores && !slices.Contains(refused, w)
 	}
 	return scores && named && len(all) <= most
 }
@@ -267,7 +260,7 @@ var (
 )
 
 // starsReader parses a number of stars: "4", "four and a half", "★★★★☆".
-func starsReader(s Spec) reader {
+func starsReader(s Spec) Parser {
 	read := numberReader(s)
 	return func(text string, r *analysis.Report) string {
 		text = starSigns().ReplaceAllStringFunc(text, func(signs string) string {

@@ -1,10 +1,8 @@
 package answer_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,47 +16,31 @@ import (
 	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
-// realData opens a file in $REFRACT_DATA, or in shared/data next to the repository's root
-// folder.
-func realData(t *testing.T, name string) io.Reader {
+// eachLine decodes the JSON Lines of a file in $REFRACT_DATA, or in shared/data next to the
+// repository's root folder, and returns their number.
+func eachLine[T any](t *testing.T, name string, f func(n int, row T)) (n int) {
 	t.Helper()
 	dir := os.Getenv("REFRACT_DATA")
-	for root := "."; dir == ""; root = filepath.Join(root, "..") {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			dir = filepath.Join(root, "..", "shared", "data")
-		}
-		if len(root) > 60 {
-			t.Skip("no go.mod above the package, so shared/data cannot be found; set REFRACT_DATA")
-		}
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "..", "shared", "data")
 	}
 	data, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		t.Skipf("no real data: %v; set REFRACT_DATA to the folder that holds %s", err, name)
 	}
-	return bytes.NewReader(data)
-}
-
-// eachLine decodes JSON Lines.
-func eachLine[T any](t *testing.T, r io.Reader, f func(n int, row T)) {
-	t.Helper()
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<24)
-	n := 0
-	for ; lines.Scan(); n++ {
+	for line := range bytes.Lines(data) {
 		var row T
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			t.Fatalf("line %d: %v", n+1, err)
-		}
+		require.NoError(t, json.Unmarshal(line, &row), "line %d", n+1)
 		f(n, row)
+		n++
 	}
-	require.NoError(t, lines.Err())
+	return n
 }
 
 func TestTIGERScoreAnswers(t *testing.T) {
 	p, stated := parser(t, answer.Spec{Kind: answer.TIGERScore}), parser(t, answer.Spec{Kind: answer.TIGERScore, Total: "stated"})
-	n, disagree := 0, 0
-	eachLine(t, realData(t, "tigerscore/outputs.jsonl"), func(i int, row struct{ Output string }) {
-		n++
+	disagree := 0
+	n := eachLine(t, "tigerscore/outputs.jsonl", func(i int, row struct{ Output string }) {
 		r := p.Parse(row.Output)
 		if r.Outcome != analysis.Scored && r.Outcome != analysis.NoError {
 			t.Errorf("line %d: %s (%s)", i+1, r.Outcome, r.Detail)
@@ -107,9 +89,7 @@ func letters(s string) int {
 // TestXGPTScoreAnswers parses the JSON turn in the variations that models write.
 func TestXGPTScoreAnswers(t *testing.T) {
 	p := parser(t, answer.Spec{Kind: answer.Errors, Form: answer.XGPTScore})
-	n := 0
-	eachLine(t, realData(t, "tigerscore/xgptscore.responses.jsonl"), func(i int, row struct{ Responses []json.RawMessage }) {
-		n++
+	n := eachLine(t, "tigerscore/xgptscore.responses.jsonl", func(i int, row struct{ Responses []json.RawMessage }) {
 		turn := row.Responses[len(row.Responses)-1]
 		var want struct {
 			Errors map[string]struct {

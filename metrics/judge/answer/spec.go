@@ -250,22 +250,23 @@ func (s Spec) checkClasses() error {
 	return nil
 }
 
+// forms are the members of an error by the form of its list.
+var forms = map[string]Fields{
+	"": {},
+	XGPTScore: {Location: "error_location", Aspect: "error_aspect", Severity: "severity",
+		Explanation: "explanation", Penalty: "score_reduction"},
+	MQM: {Location: "span", Aspect: "category", Severity: "severity", Explanation: "explanation"},
+}
+
 func (s Spec) completeErrors() (Spec, error) {
-	var fields Fields
-	switch s.Form {
-	case XGPTScore:
-		fields = Fields{Location: "error_location", Aspect: "error_aspect", Severity: "severity",
-			Explanation: "explanation", Penalty: "score_reduction"}
-	case MQM:
-		fields = Fields{Location: "span", Aspect: "category", Severity: "severity", Explanation: "explanation"}
-		s.Weights = merged(mqmWeights(), s.Weights)
-	case "":
-	default:
+	fields, known := forms[s.Form]
+	if !known {
 		return s, s.wrong("form", "%q is neither %s nor %s", s.Form, XGPTScore, MQM)
 	}
-	if s.Fields == (Fields{}) {
-		s.Fields = fields
+	if s.Form == MQM {
+		s.Weights = merged(mqmWeights(), s.Weights)
 	}
+	s.Fields = cmp.Or(s.Fields, fields)
 	s.Path = cmp.Or(s.Path, "errors")
 	switch {
 	case s.Weights != nil && s.Fields.Severity == "":

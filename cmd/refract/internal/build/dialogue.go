@@ -172,7 +172,10 @@ func (d *Dialogue) take(r *ask.Result) {
 	a := &r.Answer
 	switch {
 	case r.Err != nil:
-		d.Rule, d.Detail = RuleNoAnswer, Reason(r.Err)
+		d.Rule, d.Detail = RuleNoAnswer, r.Err.Error()
+		if e, ok := errors.AsType[*llm.Error](r.Err); ok {
+			d.Detail = "the server " + e.Cause() // without its address, which users of the items must not see
+		}
 	case !a.HasText || strings.TrimSpace(a.Text) == "" || a.FinishReason == llm.FinishContentFilter || a.FinishReason == llm.FinishNotUnicode:
 		d.Rule, d.Detail = RuleNoAnswer, "the answer is withheld, empty or invalid UTF-8"
 	case a.FinishReason == llm.FinishLength:
@@ -183,15 +186,6 @@ func (d *Dialogue) take(r *ask.Result) {
 		d.promptTokens += a.PromptTokens
 		d.completionTokens += a.CompletionTokens
 	}
-}
-
-// Reason returns why a request failed, without the server's address, which users of the
-// items must not see.
-func Reason(err error) string {
-	if e := (*llm.Error)(nil); errors.As(err, &e) {
-		return "the server " + e.Cause()
-	}
-	return err.Error()
 }
 
 // Answered implements ask.Job.

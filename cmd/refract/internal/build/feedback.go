@@ -94,34 +94,32 @@ func (it *Item) alignment(f *answer.Feedback) float64 {
 	located := &analysis.Report{Outcome: it.report.Outcome, Errors: slices.Clone(it.Errors)} // the item's errors stay as they are
 	located.Locate(it.texts())
 	located.Check(it.texts(), analysis.Rules{})
-	found := map[string]map[int]bool{} // by the code of the problem
-	for _, p := range located.Problems {
-		if found[p.Code] == nil {
-			found[p.Code] = map[int]bool{}
-		}
-		if p.Error != nil {
-			found[p.Code][*p.Error] = true
-		}
+	has := func(code string, i int) bool {
+		return slices.ContainsFunc(located.Problems, func(p analysis.Problem) bool { return p.Code == code && p.Error != nil && *p.Error == i })
 	}
 	// Q7 says how many pairs there are but not which. In addition to those that the checks
 	// found, the last errors are taken.
-	repeated := found["repeated"]
-	right, left := 0, min(f.Repeated, len(it.Errors)-1)-len(repeated)
+	right, left := 0, min(f.Repeated, len(it.Errors)-1)
+	for i := range it.Errors {
+		if has("repeated", i) {
+			left--
+		}
+	}
 	for i := len(it.Errors) - 1; i >= 0; i-- {
 		e, q := &it.Errors[i], &f.Errors[i]
-		again := repeated[i] // G2
+		again := has("repeated", i) // G2
 		if !again && i > 0 && left > 0 {
 			again = true
 			left--
 		}
-		if again || q.NoError || found["correction"][i] || len(q.Phrases) > 1 || q.Aligned != nil && !*q.Aligned { // G1, G4, G3
+		if again || q.NoError || has("correction", i) || len(q.Phrases) > 1 || q.Aligned != nil && !*q.Aligned { // G1, G4, G3
 			continue
 		}
 		for _, good := range []bool{
 			q.Typed, // M1
-			q.Located && !found["location"][i] && !it.lacks(q.Location),                                                              // M2, M3
-			q.Weight == "" || e.Severity == "" || (q.Weight == analysis.Minor) == (e.Severity == analysis.Minor),                     // M5
-			!found["explanation"][i] && !slices.ContainsFunc(q.Phrases, func(p answer.Phrase) bool { return it.lacks(p.Incorrect) }), // M4
+			q.Located && !has("location", i) && !it.lacks(q.Location),                                                              // M2, M3
+			q.Weight == "" || e.Severity == "" || (q.Weight == analysis.Minor) == (e.Severity == analysis.Minor),                   // M5
+			!has("explanation", i) && !slices.ContainsFunc(q.Phrases, func(p answer.Phrase) bool { return it.lacks(p.Incorrect) }), // M4
 		} {
 			if good {
 				right++

@@ -78,10 +78,6 @@ func firstReference(s *refract.Segment) string {
 	return ""
 }
 
-func (it *Item) fields() judge.Fields {
-	return judge.Fields{Source: it.Source, Reference: it.Reference, Hypothesis: it.Hypothesis}
-}
-
 func (it *Item) texts() analysis.Texts {
 	return analysis.Texts{Source: it.Source, Reference: it.Reference, Hypothesis: it.Hypothesis}
 }
@@ -120,7 +116,7 @@ func (it *Item) leaveRefusal(original, text string) {
 // complete makes the item an example: the prompt that the metric sends for its
 // texts, and the answer to it.
 func (it *Item) complete(metric *judge.Resolved, answer string) {
-	wire := metric.Request("", 0, it.fields(), nil)
+	wire := metric.Request("", 0, it.texts(), nil)
 	it.Prompt, it.Completion = wire.Prompt, answer
 	if n := len(wire.Messages); n > 0 {
 		it.Prompt = wire.Messages[n-1].Content

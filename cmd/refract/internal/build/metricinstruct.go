@@ -64,7 +64,7 @@ func (s *Set) Real(ctx context.Context, row *MixRow, outputs []Output) error {
 		it.From["third"] = []string{"best", "middle", "worst"}[o.Third]
 		d := &Dialogue{item: it}
 		for turn := range row.judges.analyst.Turns() {
-			_, prompt := row.judges.analyst.Render(turn, it.fields())
+			_, prompt := row.judges.analyst.Render(turn, it.texts())
 			d.prompts = append(d.prompts, prompt)
 		}
 		dialogues = append(dialogues, d)

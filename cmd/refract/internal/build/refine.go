@@ -85,7 +85,7 @@ func (s *Set) Refine(ctx context.Context, r Refinement, outputs []Output) error 
 
 // sampled is the judge's request for one sample.
 func (s *Set) sampled(r Refinement, it *Item, sample int) *llm.Request {
-	wire := r.Judge.Request(r.Student.Name, 0, it.fields(), nil)
+	wire := r.Judge.Request(r.Student.Name, 0, it.texts(), nil)
 	if m := wire.Messages; len(m) == 1 && m[0].Role == "user" {
 		wire.Prompt, wire.Messages = m[0].Content, nil
 	}

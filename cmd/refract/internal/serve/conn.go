@@ -18,7 +18,6 @@ type conn struct {
 	ctx   context.Context // the parent of all requests' contexts; ends with the connection
 	end   context.CancelCauseFunc
 	slots chan struct{}  // holds one element per unanswered request
-	work  sync.WaitGroup // waits for running methods
 	wait  sync.WaitGroup // waits for answers to be written
 
 	mu      sync.Mutex
@@ -48,7 +47,6 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer, hello [
 	c.mu.Lock()
 	c.pending = nil // from now on no request starts
 	c.mu.Unlock()
-	c.work.Wait()
 	told := make(chan struct{})
 	go func() {
 		c.wait.Wait()
@@ -122,7 +120,6 @@ func (c *conn) begin(r request, size int64, err error) {
 		if method, err = c.method(r.method); err == nil {
 			ctx, cancel = context.WithCancel(c.ctx)
 			c.pending[r.id] = cancel
-			c.work.Add(1)
 		}
 	}
 	c.mu.Unlock()
@@ -146,7 +143,6 @@ func (c *conn) begin(r request, size int64, err error) {
 			r.params = []byte("{}")
 		}
 		result, err = method(inner, r.params)
-		c.work.Done()
 		finish()
 	}()
 }

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -18,13 +17,48 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// overHTTP starts a server with the token "sesame" and a loopback address as Host.
-func overHTTP(ctx context.Context, s *Server, l net.Listener) chan error {
-	done := make(chan error, 1)
-	go func() {
-		done <- s.ServeHTTP(ctx, l, Web{Token: "sesame", Hosts: func(name string) bool { return name == "127.0.0.1" }})
-	}()
-	return done
+// web is a server over HTTP with the token "sesame" and a loopback address as Host.
+type web struct {
+	*Server
+	l    pipes
+	done chan error
+}
+
+// inWeb runs a test with a server, in a bubble whose clock runs as fast as it can.
+func inWeb(t *testing.T, test func(t *testing.T, w *web)) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &web{Server: echo(), l: make(pipes), done: make(chan error, 1)}
+		ctx, stop := context.WithCancel(t.Context())
+		go func() {
+			w.done <- w.ServeHTTP(ctx, w.l, Web{Token: "sesame", Hosts: func(name string) bool { return name == "127.0.0.1" }})
+		}()
+		test(t, w)
+		synctest.Wait()
+		if !w.small.all.TryAcquire(w.small.most*2) || !w.large.all.TryAcquire(w.large.most*2) {
+			t.Error("a request takes room still")
+		}
+		stop()
+		<-w.done
+	})
+}
+
+func (w *web) dial() net.Conn {
+	ours, theirs := net.Pipe()
+	w.l <- theirs
+	return ours
+}
+
+// head begins a request with a body of some length.
+const head = "POST /v1/echo HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer sesame\r\nContent-Length: %d\r\n\r\n"
+
+// read reads an answer, whose status is 0 where there is none.
+func read(conn net.Conn) (status int, body string) {
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return 0, err.Error()
+	}
+	b, _ := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(b)
 }
 
 // pipes is a listener in memory.
@@ -50,30 +84,17 @@ func (pipes) Addr() net.Addr { return &net.UnixAddr{} }
 // Thousands of idle connections keep nobody waiting: the oldest are closed for new ones, and
 // the rest end soon.
 func TestManyConnections(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		l, s := make(pipes), echo()
-		done := make(chan error, 1)
-		go func() {
-			done <- s.ServeHTTP(ctx, l, Web{Hosts: func(string) bool { return true }})
-		}()
-		const healthy = "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n"
-		ask := func(c net.Conn) {
-			io.WriteString(c, healthy)
-			if resp, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || resp.StatusCode != 200 {
-				t.Error(resp, err)
-			}
-		}
+	inWeb(t, func(t *testing.T, w *web) {
 		begun := time.Now()
 		var idle []net.Conn
 		for i := range 3000 {
-			ours, theirs := net.Pipe()
-			l <- theirs
-			idle = append(idle, ours)
+			idle = append(idle, w.dial())
 			if i%1000 == 999 {
-				late, theirs := net.Pipe()
-				l <- theirs
-				ask(late)
+				late := w.dial()
+				io.WriteString(late, "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+				if status, body := read(late); status != 200 {
+					t.Error(status, body)
+				}
 				late.Close()
 			}
 		}
@@ -97,40 +118,30 @@ func TestManyConnections(t *testing.T) {
 			_, err := io.ReadAll(c)
 			require.NoError(t, err)
 		}
-		stop()
-		<-done
 	})
 }
 
 // A client that stalls is cut off and blocks no other client. Waiting for room does not use up
 // a client's time.
 func TestStalling(t *testing.T) {
-	const head = "POST /v1/%s HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer sesame\r\nContent-Length: 20000\r\n\r\n"
-	read := func(conn net.Conn) (status int, body string) {
-		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			return 0, err.Error()
-		}
-		b, _ := io.ReadAll(resp.Body)
-		return resp.StatusCode, string(b)
-	}
-	for name, client := range map[string]func(t *testing.T, s *Server, conn net.Conn){
-		"a head without an end": func(t *testing.T, _ *Server, conn net.Conn) {
+	const size = 20000
+	for name, client := range map[string]func(t *testing.T, w *web, conn net.Conn){
+		"a head without an end": func(t *testing.T, _ *web, conn net.Conn) {
 			io.WriteString(conn, "POST /v1/echo HTTP/1.1\r\nHost:")
 			begun := time.Now()
 			if status, body := read(conn); time.Since(begun) != headerTime {
 				t.Error(status, body, time.Since(begun))
 			}
 		},
-		"a body without an end": func(t *testing.T, _ *Server, conn net.Conn) {
-			fmt.Fprintf(conn, head, "echo")
+		"a body without an end": func(t *testing.T, _ *web, conn net.Conn) {
+			fmt.Fprintf(conn, head, size)
 			begun := time.Now()
 			if status, body := read(conn); status != 408 || time.Since(begun) != beginTime {
 				t.Error(status, body, time.Since(begun))
 			}
 		},
-		"a body in drops": func(t *testing.T, _ *Server, conn net.Conn) {
-			fmt.Fprintf(conn, head, "echo")
+		"a body in drops": func(t *testing.T, _ *web, conn net.Conn) {
+			fmt.Fprintf(conn, head, size)
 			begun := time.Now()
 			go func() {
 				for {
@@ -146,51 +157,41 @@ func TestStalling(t *testing.T) {
 			conn.Close()
 			time.Sleep(time.Second) // time for its last write
 		},
-		"a body that is too long": func(t *testing.T, _ *Server, conn net.Conn) {
-			io.WriteString(conn, strings.Replace(fmt.Sprintf(head, "echo"), "20000", fmt.Sprint(MaxLine+1), 1))
+		"a body that is too long": func(t *testing.T, _ *web, conn net.Conn) {
+			fmt.Fprintf(conn, head, MaxLine+1)
 			begun := time.Now()
 			if status, body := read(conn); status != 413 || time.Since(begun) > 0 {
 				t.Error(status, body, time.Since(begun))
 			}
 		},
-		"an answer that is not read": func(t *testing.T, s *Server, conn net.Conn) {
-			fmt.Fprintf(conn, head+"%020000d", "echo", 0)
+		"an answer that is not read": func(t *testing.T, w *web, conn net.Conn) {
+			fmt.Fprintf(conn, head+"%0*d", size, size, 0)
 			synctest.Wait()
-			if s.small.all.TryAcquire(maxSmall) {
+			if w.small.all.TryAcquire(maxSmall) {
 				t.Error("the answer takes no room")
 			}
 			time.Sleep(bodyTime + time.Second)
-			if status, body := read(conn); len(body) >= 20000 {
+			if status, body := read(conn); len(body) >= size {
 				t.Error(status, len(body))
 			}
 		},
-		"a wait for room": func(t *testing.T, s *Server, conn net.Conn) {
-			s.small.all.Acquire(t.Context(), maxSmall)
-			s.small.last <- struct{}{}
-			go fmt.Fprintf(conn, head+"%020000d", "echo", 0)
+		"a wait for room": func(t *testing.T, w *web, conn net.Conn) {
+			w.small.all.Acquire(t.Context(), maxSmall)
+			w.small.last <- struct{}{}
+			go fmt.Fprintf(conn, head+"%0*d", size, size, 0)
 			time.Sleep(10 * bodyTime)
-			<-s.small.last
-			defer s.small.all.Release(maxSmall)
-			if status, body := read(conn); status != 200 || len(body) != 20000 {
+			<-w.small.last
+			defer w.small.all.Release(maxSmall)
+			if status, body := read(conn); status != 200 || len(body) != size {
 				t.Error(status, body)
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, stop := context.WithCancel(t.Context())
-				l, s := make(pipes), echo()
-				done := overHTTP(ctx, s, l)
-				ours, theirs := net.Pipe()
-				l <- theirs
-				client(t, s, ours)
-				ours.Close()
-				synctest.Wait()
-				if !s.small.all.TryAcquire(maxSmall) {
-					t.Error("the request takes room still")
-				}
-				stop()
-				<-done
+			inWeb(t, func(t *testing.T, w *web) {
+				conn := w.dial()
+				defer conn.Close()
+				client(t, w, conn)
 			})
 		})
 	}
@@ -199,120 +200,83 @@ func TestStalling(t *testing.T) {
 // Only arrived bytes count against the bound, not announced ones: clients that announce 64 MiB
 // and send one byte keep nobody waiting.
 func TestOnlyArrivedBytesCount(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		l, s := make(pipes), echo()
-		done := overHTTP(ctx, s, l)
-		const head = "POST /v1/echo HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer sesame\r\nContent-Length: %d\r\n\r\n{"
+	inWeb(t, func(t *testing.T, w *web) {
 		for range 2 * MaxPending {
-			ours, theirs := net.Pipe()
-			l <- theirs
-			fmt.Fprintf(ours, head, MaxLine)
-			go io.Copy(io.Discard, ours)
+			conn := w.dial()
+			fmt.Fprintf(conn, head+"{", MaxLine)
+			go io.Copy(io.Discard, conn)
 		}
-		ours, theirs := net.Pipe()
-		l <- theirs
+		conn := w.dial()
 		begun := time.Now()
-		fmt.Fprintf(ours, head+"}", 2)
-		if resp, err := http.ReadResponse(bufio.NewReader(ours), nil); err != nil || resp.StatusCode != 200 || time.Since(begun) > 0 {
-			t.Error(resp, err, time.Since(begun))
+		fmt.Fprintf(conn, head+"{}", 2)
+		if status, body := read(conn); status != 200 || time.Since(begun) > 0 {
+			t.Error(status, body, time.Since(begun))
 		}
-		ours.Close()
+		conn.Close()
 		time.Sleep(2 * bodyTime) // until the stalled clients are cut off
-		stop()
-		<-done
 	})
 }
 
 // Long bodies that stall at their last byte take room from other long ones for seconds only,
 // and none from short ones. The same client has all connections.
 func TestStalledBodiesLockNobodyOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		l, s := make(pipes), echo()
-		s.large = newBodyRoom(4 * smallBody)
-		done := overHTTP(ctx, s, l)
+	inWeb(t, func(t *testing.T, w *web) {
+		w.large = newBodyRoom(4 * smallBody)
 		const size = smallBody + 1
 		ask := func(size, sent int) (net.Conn, chan int) {
-			ours, theirs := net.Pipe()
-			l <- theirs
-			status := make(chan int, 1)
+			conn, got := w.dial(), make(chan int, 1)
 			go func() {
-				fmt.Fprintf(ours, "POST /v1/echo HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer sesame\r\nContent-Length: %d\r\n\r\n", size)
-				ours.Write(make([]byte, sent))
+				fmt.Fprintf(conn, head, size)
+				conn.Write(make([]byte, sent))
 			}()
 			go func() {
-				resp, err := http.ReadResponse(bufio.NewReader(ours), nil)
-				if err != nil {
-					status <- 0
-					return
-				}
-				io.Copy(io.Discard, resp.Body)
-				status <- resp.StatusCode
+				status, _ := read(conn)
+				got <- status
 			}()
-			return ours, status
+			return conn, got
 		}
-		var stalled []net.Conn
+		var all []net.Conn
 		for range 8 {
 			conn, _ := ask(size, size-1)
-			stalled = append(stalled, conn)
+			all = append(all, conn)
 		}
 		synctest.Wait()
 		begun := time.Now()
-		short, got := ask(1<<20, 1<<20)
-		if status := <-got; status != 200 || time.Since(begun) > 0 {
-			t.Error("a short request", status, time.Since(begun))
+		for _, n := range []int{1 << 20, size} {
+			conn, got := ask(n, n)
+			if status := <-got; status != 200 || time.Since(begun) > bodyTime || n < smallBody && time.Since(begun) > 0 {
+				t.Errorf("a request of %d bytes: %d after %v", n, status, time.Since(begun))
+			}
+			all = append(all, conn)
 		}
-		long, got := ask(size, size)
-		if status := <-got; status != 200 || time.Since(begun) > bodyTime {
-			t.Error("a long request", status, time.Since(begun))
-		}
-		for _, conn := range append(stalled, short, long) {
+		for _, conn := range all {
 			conn.Close()
 		}
-		synctest.Wait()
-		if !s.large.all.TryAcquire(4*smallBody) || !s.small.all.TryAcquire(maxSmall) {
-			t.Error("a request takes room still")
-		}
-		stop()
-		<-done
 	})
 }
 
 // Bodies that together exceed the bound are finished one after the other.
 func TestPartialBodiesFinish(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		l, s := make(pipes), echo()
-		s.small = newBodyRoom(10_000)
-		done := overHTTP(ctx, s, l)
+	inWeb(t, func(t *testing.T, w *web) {
+		w.small = newBodyRoom(10_000)
 		const size = 8000
 		var all sync.WaitGroup
 		for range 5 {
-			ours, theirs := net.Pipe()
-			l <- theirs
+			conn := w.dial()
 			all.Go(func() {
-				fmt.Fprintf(ours, "POST /v1/echo HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer sesame\r\nContent-Length: %d\r\n\r\n", size)
+				fmt.Fprintf(conn, head, size)
 				for range size / 1000 {
-					fmt.Fprintf(ours, "%01000d", 0)
+					fmt.Fprintf(conn, "%01000d", 0)
 					time.Sleep(time.Second)
 				}
 			})
 			all.Go(func() {
-				resp, err := http.ReadResponse(bufio.NewReader(ours), nil)
-				if err != nil || resp.StatusCode != 200 {
-					t.Error(resp, err)
+				if status, body := read(conn); status != 200 {
+					t.Error(status, body)
 				}
-				io.Copy(io.Discard, resp.Body)
-				ours.Close()
+				conn.Close()
 			})
 		}
 		all.Wait()
-		synctest.Wait()
-		if !s.small.all.TryAcquire(10_000) {
-			t.Error("a request takes room still")
-		}
-		stop()
-		<-done
 	})
 }

@@ -21,8 +21,6 @@ var (
 	_ row = (labelsRow)(nil)
 	_ row = (*meanRow)(nil)
 	_ row = (*wholeRows)(nil)
-	_ row = (*plainRow)(nil)
-	_ row = (*plainTable)(nil)
 )
 
 // resampler computes the measure of a table under weights of its units.
@@ -84,8 +82,6 @@ func newResampler(p, from *Pairs, m Measure, units Units) (*resampler, error) {
 			return nil, err
 		}
 		rs.rows = []row{r}
-	case info.vector == nil:
-		rs.rows = []row{&plainTable{p, m, unit}}
 	case whole:
 		rs.rows = []row{newWholeRows(rows, m)}
 	default:
@@ -143,15 +139,12 @@ func (rs *resampler) ofMeans(p *Pairs, m Measure, of []int32, groups int, unit [
 
 // add prepares one vector, the i-th; see newPairsRow.
 func (rs *resampler) add(m Measure, r Row, i, units, most int) {
-	switch info := &statistics[m.Statistic]; {
-	case info.pairs != nil:
+	if info := &statistics[m.Statistic]; info.pairs != nil {
 		k := newPairsRow(r, rs.known.goldRanks(i, r.Gold), units, most, info.pairs)
 		rs.width = max(rs.width, laneWidth(k.most))
 		rs.pairs = append(rs.pairs, k)
-	case info.row != nil:
+	} else {
 		rs.rows = append(rs.rows, info.row(r, rs.known.goldRanks(i, r.Gold)))
-	default:
-		rs.rows = append(rs.rows, &plainRow{r, info.vector})
 	}
 	if m.ZeroUndefined {
 		rs.elements = append(rs.elements, r.unit)
@@ -223,49 +216,6 @@ func correlation(s sums) float64 {
 		return math.NaN()
 	}
 	return clamp(xy / math.Sqrt(xx) / math.Sqrt(yy))
-}
-
-// plainRow repeats the elements that are drawn: the way to compute any statistic of a vector.
-type plainRow struct {
-	Row
-	of func(gold, metric []float64) float64
-}
-
-func (r *plainRow) weighted(weights []int32, _ *scratch) float64 {
-	var gold, metric []float64
-	for k, u := range r.unit {
-		for range weights[u] {
-			gold, metric = append(gold, r.Gold[k]), append(metric, r.Metric[k])
-		}
-	}
-	if len(gold) < 2 {
-		return math.NaN()
-	}
-	return r.of(gold, metric)
-}
-
-// plainTable repeats the segments that are drawn: the way to compute any measure.
-type plainTable struct {
-	*Pairs
-	measure Measure
-	unit    []int32 // of each cell
-}
-
-func (t *plainTable) weighted(weights []int32, _ *scratch) float64 {
-	out := &Pairs{Systems: t.Systems, GoldOK: []bool{}, MetricOK: []bool{}}
-	for i := range t.Gold {
-		if i%t.Systems > 0 {
-			continue
-		}
-		for range weights[t.unit[i]] {
-			out.Segments++
-			for k := i; k < i+t.Systems; k++ {
-				out.Gold, out.Metric = append(out.Gold, t.Gold[k]), append(out.Metric, t.Metric[k])
-				out.GoldOK, out.MetricOK = append(out.GoldOK, present(t.GoldOK, k)), append(out.MetricOK, present(t.MetricOK, k))
-			}
-		}
-	}
-	return t.measure.unchecked(out).Value
 }
 
 // wholeRows are vectors that are drawn whole, each with its unit and value.

@@ -23,9 +23,8 @@ const (
 	StatLabelsSaved                   // share of human labels that the scores save
 )
 
-// statisticInfo is all that a statistic consists of. It needs either vector or over, and with
-// these alone its resamples and exchanges are computed the plain, slow way; the other functions
-// are faster ways to the same numbers.
+// statisticInfo is all that a statistic consists of: its value, by vector or over; and a way to
+// that of resamples, by pairs, row or table.
 type statisticInfo struct {
 	name   string
 	lower  float64                              // the smallest value; the largest is 1

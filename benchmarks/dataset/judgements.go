@@ -114,11 +114,10 @@ func (r *record) rate(to *[]refract.Judgement) {
 
 // ratingsFile are the judgements of a file.
 type ratingsFile struct {
-	file  NamedFile
-	ids   []string
-	rows  [][]refract.Judgement // by id
-	n     int
-	first string // the output that the file has first
+	file NamedFile
+	ids  []string
+	rows [][]refract.Judgement // by id
+	n    int                   // of judgements
 }
 
 // WithJudgements returns ds with human scores from tables: a row with id, system and score for
@@ -150,18 +149,14 @@ func readRatings(f NamedFile, warn func(Warning)) (*ratingsFile, error) {
 			i = len(all.rows)
 			index[row.id], all.ids, all.rows = i, append(all.ids, row.id), append(all.rows, nil)
 		}
-		before := len(all.rows[i])
-		j := judgementOf(&all.rows[i], f.Name, row.system)
-		if all.n += len(all.rows[i]) - before; all.n == 1 {
-			all.first = fmt.Sprintf("segment %s and system %s", text.Quote(row.id), text.Quote(row.system))
-		}
-		if row.score.Valid {
+		if j := judgementOf(&all.rows[i], f.Name, row.system); row.score.Valid {
 			j.Ratings = append(j.Ratings, refract.Rating{Rater: row.rater, Score: row.score.Value})
 		}
 		return nil
 	})
 	var raters agreement
 	for _, row := range all.rows {
+		all.n += len(row)
 		for i := range row {
 			average(&row[i])
 			nameRaters(&row[i])
@@ -182,17 +177,30 @@ func (all *ratingsFile) join(warn func(Warning)) (add func(*refract.Segment, *[]
 		if row == nil {
 			return nil
 		}
-		n, err := all.add(s, *row)
-		if taken += n; n > 0 {
+		before := len(s.Judgements)
+		for _, j := range *row {
+			if j.System == "" && len(s.Hypotheses) == 1 {
+				j.System = s.Hypotheses[0].System
+			}
+			if !slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == j.System }) {
+				continue
+			}
+			if slices.ContainsFunc(s.Judgements, func(k refract.Judgement) bool { return k.Name == j.Name && k.System == j.System }) {
+				return failFile(all.file.Path, "segment %s (%s) has a score %s of system %s already; give the file another name", text.Quote(s.ID), s.Pos, text.Quote(j.Name), text.Quote(j.System))
+			}
+			s.Judgements = append(s.Judgements, j)
+		}
+		if n := len(s.Judgements) - before; n > 0 {
+			taken += n
 			rated++
 		}
-		return err
+		return nil
 	}
 	return add, func(segments int, _ [][]refract.Judgement) error {
 		pos := refract.Position{File: all.file.Path}
 		switch {
 		case taken == 0:
-			return failAt(pos, 0, "none of its scores is of an output of the dataset: the first is of %s", all.first)
+			return failAt(pos, 0, "none of its scores is of an output of the dataset: the first is of segment %s and system %s", text.Quote(all.ids[0]), text.Quote(all.rows[0][0].System))
 		case taken < all.n:
 			warn(Warning{pos, fmt.Sprintf("left out: scores of %s that the dataset does not have", english.Count(all.n-taken, "output"))})
 		}
@@ -201,22 +209,4 @@ func (all *ratingsFile) join(warn func(Warning)) (add func(*refract.Segment, *[]
 		}
 		return nil
 	}
-}
-
-// add adds the ratings of a segment's outputs, and returns how many there are.
-func (all *ratingsFile) add(s *refract.Segment, row []refract.Judgement) (n int, err error) {
-	for _, j := range row {
-		if j.System == "" && len(s.Hypotheses) == 1 {
-			j.System = s.Hypotheses[0].System
-		}
-		if !slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == j.System }) {
-			continue
-		}
-		if slices.ContainsFunc(s.Judgements, func(k refract.Judgement) bool { return k.Name == j.Name && k.System == j.System }) {
-			return n, failFile(all.file.Path, "segment %s (%s) has a score %s of system %s already; give the file another name", text.Quote(s.ID), s.Pos, text.Quote(j.Name), text.Quote(j.System))
-		}
-		s.Judgements = append(s.Judgements, j)
-		n++
-	}
-	return n, nil
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -33,9 +34,18 @@ func (p *pyList) list() ([]refract.Text, error) {
 	p.i++
 	var texts []refract.Text
 	for p.peek() != ']' {
-		t, err := p.element()
-		if err != nil {
-			return nil, err
+		var t refract.Text
+		switch c := p.peek(); {
+		case c == '\'' || c == '"':
+			s, err := p.str(c)
+			if err != nil {
+				return nil, err
+			}
+			t = refract.NewText(s)
+		case strings.HasPrefix(p.s[p.i:], "None"):
+			p.i += len("None")
+		default:
+			return nil, p.unexpected("a string in quotes or None")
 		}
 		texts = append(texts, t)
 		end := p.i
@@ -76,21 +86,6 @@ func (p *pyList) unexpected(want string) error {
 	}
 	r, _ := utf8.DecodeRuneInString(p.s[p.i:])
 	return p.fail(p.i, "%q where %s should be", r, want)
-}
-
-func (p *pyList) element() (refract.Text, error) {
-	switch c := p.peek(); {
-	case c == '\'' || c == '"':
-		s, err := p.str(c)
-		if err != nil {
-			return refract.Text{}, err
-		}
-		return refract.NewText(s), nil
-	case strings.HasPrefix(p.s[p.i:], "None"):
-		p.i += len("None")
-		return refract.Text{}, nil
-	}
-	return refract.Text{}, p.unexpected("a string in quotes or None")
 }
 
 // str reads a string that begins with the given quote.
@@ -149,7 +144,6 @@ func appendPythonString(b []byte, s string) []byte {
 	if strings.IndexByte(s, '\'') >= 0 && strings.IndexByte(s, '"') < 0 {
 		quote = '"'
 	}
-	const hex = "0123456789abcdef"
 	b = append(b, quote)
 	for _, r := range s {
 		switch {
@@ -162,9 +156,9 @@ func appendPythonString(b []byte, s string) []byte {
 		case r == '\\', r == rune(quote):
 			b = append(b, '\\', byte(r))
 		case r < ' ', 0x7f <= r && r <= 0xa0:
-			b = append(b, '\\', 'x', hex[r>>4], hex[r&15])
+			b = fmt.Appendf(b, `\x%02x`, r)
 		case r == '\u2028', r == '\u2029', r == '\ufeff':
-			b = append(b, '\\', 'u', hex[r>>12], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+			b = fmt.Appendf(b, `\u%04x`, r)
 		default:
 			b = utf8.AppendRune(b, r)
 		}

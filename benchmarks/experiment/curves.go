@@ -12,7 +12,7 @@ import (
 )
 
 // curves computes all curves of a dataset.
-func (r *run) curves(ctx context.Context, d *data, res *Result) error {
+func (r *run) curves(ctx context.Context, d *data, _ []*setting, res *Result) error {
 	for _, c := range r.p.Curves {
 		var orders []*ordered
 		for i := range c.Seeds {

@@ -72,11 +72,7 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 	if resamples > 0 && !est.Single {
 		b := correlate.Bootstrap{Resamples: resamples, Seed: r.p.Bootstrap.Seed, Units: t.data.units}
 		if pace := r.pace; pace != nil {
-			b.Done = func(n int) {
-				if left := pace.add(n, time.Now()); left > 0 {
-					r.foresee(left)
-				}
-			}
+			b.Done = func(n int) { pace.add(n, time.Now(), r.foresee) }
 		}
 		if t.from != nil {
 			if b.From, err = t.data.prepared(t.from, s); err != nil {
@@ -136,7 +132,11 @@ func (r *run) interval(values correlate.Resamples) *Range {
 }
 
 func intervalOf(values correlate.Resamples, confidence float64) *Range {
-	return rangeOf(computed(values, confidence))
+	iv := computed(values, confidence)
+	if iv == nil {
+		return nil
+	}
+	return &Range{Low: Number(iv.Low), High: Number(iv.High), Undefined: iv.Undefined}
 }
 
 // computed is an interval before it is shown.
@@ -149,12 +149,4 @@ func computed(values correlate.Resamples, confidence float64) *correlate.Interva
 		return nil
 	}
 	return &iv
-}
-
-// rangeOf is an interval as tables show it.
-func rangeOf(iv *correlate.Interval) *Range {
-	if iv == nil {
-		return nil
-	}
-	return &Range{Low: Number(iv.Low), High: Number(iv.High), Undefined: iv.Undefined}
 }

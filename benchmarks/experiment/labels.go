@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,7 +49,10 @@ func (m *MeanJudgement) name() string {
 }
 
 // labels estimates mean judgements under all settings.
-func (r *run) labels(d *data, settings []*setting, res *Result) error {
+func (r *run) labels(_ context.Context, d *data, settings []*setting, res *Result) error {
+	if r.p.Labels == nil {
+		return nil
+	}
 	against := 0
 	unit, units, err := r.p.Bootstrap.UnitsOf(d.places)
 	if name := r.p.Labels.Against; err == nil && name != "" {

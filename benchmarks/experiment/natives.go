@@ -8,7 +8,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
-	"github.com/refract-eval/refract/benchmarks/matrix"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -124,11 +123,7 @@ func (r *run) nativeScorer(d *data, s *series) (score func(context.Context, [][]
 		}
 	}
 	return func(ctx context.Context, asked [][]*nativeScores) error {
-		native, err := aggregate.Parse(matrix.Native)
-		if err != nil {
-			return err
-		}
-		engine, err := r.engine([]refract.Setting{{Metric: s.metric, Aggregator: native}}, true, false)
+		engine, err := r.engine([]refract.Setting{{Metric: s.metric, Aggregator: aggregate.Native}}, true, false)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,18 +15,17 @@ type pace struct {
 	begun time.Time
 	total int // resamples
 	done  atomic.Int64
-	said  atomic.Bool
+	said  sync.Once
 }
 
-// add counts resamples. After five seconds it returns, once, how long the others take, if that is
-// a minute or more; otherwise 0.
-func (p *pace) add(n int, now time.Time) time.Duration {
+// add counts resamples. After five seconds it says, once, how long the others take, if that is a
+// minute or more.
+func (p *pace) add(n int, now time.Time, say func(left time.Duration)) {
 	done, since := p.done.Add(int64(n)), now.Sub(p.begun)
 	left := time.Duration(float64(since) * (float64(p.total)/float64(done) - 1))
-	if since < 5*time.Second || left < time.Minute || p.said.Swap(true) {
-		return 0
+	if since >= 5*time.Second && left >= time.Minute {
+		p.said.Do(func() { say(left) })
 	}
-	return left
 }
 
 // foresee warns if the intervals take long, and says what takes less.

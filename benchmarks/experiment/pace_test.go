@@ -9,10 +9,12 @@ import (
 
 func TestPace(t *testing.T) {
 	begun := time.Now()
-	p := &pace{begun: begun, total: 1000}
-	require.Zero(t, p.add(10, begun.Add(4*time.Second)), "too soon to tell")
-	require.Equal(t, 294*time.Second, p.add(10, begun.Add(6*time.Second)))
-	require.Zero(t, p.add(10, begun.Add(7*time.Second)), "it is said once")
-	quick := &pace{begun: begun, total: 1000}
-	require.Zero(t, quick.add(900, begun.Add(time.Minute)))
+	for total, want := range map[int][]time.Duration{1000: {294 * time.Second}, 100: nil} {
+		var said []time.Duration
+		p := &pace{begun: begun, total: total}
+		for _, seconds := range []time.Duration{4, 6, 7} { // too soon to tell, time to, and said already
+			p.add(10, begun.Add(seconds*time.Second), func(left time.Duration) { said = append(said, left) })
+		}
+		require.Equal(t, want, said)
+	}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // prompts computes what each prompt of a dataset is worth.
-func (r *run) prompts(ctx context.Context, d *data, res *Result) error {
-	if len(d.prompts) < 2 {
+func (r *run) prompts(ctx context.Context, d *data, _ []*setting, res *Result) error {
+	if !r.p.Prompts || len(d.prompts) < 2 {
 		return nil
 	}
 	for _, of := range d.series {

@@ -1,16 +1,20 @@
 package experiment
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
-// rank orders the systems of a dataset under all settings. Only systems scored by every
+// ranking orders the systems of a dataset under all settings. Only systems scored by every
 // setting have a place, so that places are comparable; a setting that scores none does not
 // count for this rule.
-func rank(d *data, settings []*setting) Ranking {
+func (r *run) ranking(_ context.Context, d *data, settings []*setting, res *Result) error {
+	if !r.p.Ranking {
+		return nil
+	}
 	out := Ranking{Dataset: d.Name, Human: d.human, Settings: []SettingName{}, LeftOut: []string{}}
 	gold := *d.gold
 	gold.Metric, gold.MetricOK = gold.Gold, gold.GoldOK
@@ -48,7 +52,8 @@ func rank(d *data, settings []*setting) Ranking {
 	}
 	out.Systems = slices.DeleteFunc(out.Systems, func(s RankedSystem) bool { return slices.Contains(out.LeftOut, s.Name) })
 	slices.SortStableFunc(out.Systems, func(a, b RankedSystem) int { return a.First.Before(b.First) })
-	return out
+	res.Rankings = append(res.Rankings, out)
+	return nil
 }
 
 // Without says which systems have no place, "" if all have one.

@@ -98,6 +98,12 @@ func (r *run) note(format string, args ...any) {
 	}
 }
 
+// tell notes a text and warns of it, once.
+func (r *run) tell(text string) {
+	r.note("%s", text)
+	r.warn("%s", text)
+}
+
 // parallel does n things on all cores.
 func parallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
@@ -377,17 +383,21 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 		}
 		pairs = nil
 	}
-	if err := r.ranks(ctx, d, settings, res); err != nil {
-		return err
+	compare := func(ctx context.Context, d *data, _ []*setting, res *Result) error {
+		return r.differences(ctx, d, pairs, res)
 	}
-	if err := r.tasks(ctx, d, settings, res); err != nil {
-		return err
+	for _, analysis := range []func(context.Context, *data, []*setting, *Result) error{
+		r.ranks, r.tasks, r.rows, compare, r.curves, r.prompts, r.worths, r.labels, r.ranking,
+	} {
+		if err := analysis(ctx, d, settings, res); err != nil {
+			return err
+		}
 	}
-	if err := r.rows(ctx, d, settings, res); err != nil {
-		return err
-	}
-	r.tellTurned(d, res)
-	r.tellPeople(d, res)
+	return nil
+}
+
+// tellBelow notes scores of files that agree negatively with people.
+func (r *run) tellBelow(d *data, res *Result) {
 	for _, f := range d.Scores {
 		rows, below := 0, 0
 		for _, row := range res.Rows {
@@ -401,31 +411,6 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 			r.note("%s: agreement is below 0: if lower scores are better, negate the scores in %s", f.Name, f.Path)
 		}
 	}
-	if err := r.differences(ctx, d, pairs, res); err != nil {
-		return err
-	}
-	if err := r.curves(ctx, d, res); err != nil {
-		return err
-	}
-	if r.p.Prompts {
-		if err := r.prompts(ctx, d, res); err != nil {
-			return err
-		}
-	}
-	if r.p.Worth {
-		if err := r.worths(ctx, d, res); err != nil {
-			return err
-		}
-	}
-	if r.p.Labels != nil {
-		if err := r.labels(d, settings, res); err != nil {
-			return err
-		}
-	}
-	if r.p.Ranking {
-		res.Rankings = append(res.Rankings, rank(d, settings))
-	}
-	return nil
 }
 
 // tellTurned warns if every setting disagrees with people beyond chance.
@@ -516,6 +501,9 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 		row.Unscored = judged - scored
 		res.Rows = append(res.Rows, row)
 	}
+	r.tellTurned(d, res)
+	r.tellPeople(d, res)
+	r.tellBelow(d, res)
 	return nil
 }
 

@@ -1,9 +1,7 @@
 package experiment_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"math"
 	"reflect"
 	"strings"
@@ -19,22 +17,6 @@ import (
 )
 
 const sample = "testdata/sample.yaml"
-
-// The same plan gives the same result.
-func TestSameResult(t *testing.T) {
-	if !sameJSON(t, run(t, parse(t, sample)), run(t, parse(t, sample))) {
-		t.Error("the second run has another result")
-	}
-}
-
-func sameJSON(t *testing.T, a, b any) bool {
-	t.Helper()
-	x, err := json.Marshal(a)
-	require.NoError(t, err)
-	y, err := json.Marshal(b)
-	require.NoError(t, err)
-	return bytes.Equal(x, y)
-}
 
 // Cells are scored once, whatever is computed from them.
 func TestCellsAreScoredOnce(t *testing.T) {

@@ -89,10 +89,7 @@ func (r *run) settings(d *data) ([]*setting, error) {
 						return nil, of.noNative()
 					}
 					if m, stored := of.metric.(*matrix.Metric); stored && !m.Stored.HasNative() {
-						if text := "native left out: the matrix has no native scores"; !slices.Contains(r.notes, text) {
-							r.note("%s", text)
-							r.warn("%s", text)
-						}
+						r.tell("native left out: the matrix has no native scores")
 						continue
 					}
 					if !r.p.Preferred {
@@ -344,9 +341,8 @@ func (s *series) higher() bool { return s.info.Direction == metrics.HigherIsBett
 
 // tellWorst notes once that an aggregator takes a metric's worst reference.
 func (r *run) tellWorst(s *series, a aggregate.Aggregator) {
-	if text := a.Worst(s.info.Name); s.info.NeedsReferences && a.TakesWorst(s.higher()) && !slices.Contains(r.notes, text) {
-		r.note("%s", text)
-		r.warn("%s", text)
+	if s.info.NeedsReferences && a.TakesWorst(s.higher()) {
+		r.tell(a.Worst(s.info.Name))
 	}
 }
 

@@ -86,7 +86,10 @@ func reach(line []float64, value float64) float64 {
 
 // worths computes what variants are worth if a dataset has several references by people,
 // and variants of the first.
-func (r *run) worths(ctx context.Context, d *data, res *Result) error {
+func (r *run) worths(ctx context.Context, d *data, _ []*setting, res *Result) error {
+	if !r.p.Worth {
+		return nil
+	}
 	people := d.each(func(s *refract.Segment, _ int) []int {
 		return everything(s)[min(1, len(s.References)):len(s.References)]
 	})

@@ -54,8 +54,6 @@ func openJSONL(f *os.File, name string) (source, error) {
 	return newJSONLSource(files.NewReader(f), name), nil
 }
 
-func (s *jsonlSource) locate(line int64) Error { return Error{File: s.file, Line: line} }
-
 func (s *jsonlSource) position() int64 { return s.at }
 
 // line returns the row as it is in the file, without its line end. This is faster than
@@ -84,7 +82,7 @@ func (s *jsonlSource) next(r *row) error {
 	if err == errDigest {
 		return s.next(r)
 	}
-	e := s.locate(s.at)
+	e := &Error{File: s.file, Line: s.at}
 	if fault := (*jsonline.Error)(nil); errors.As(err, &fault) {
 		e.Column = int64(fault.Offset) + 1
 		if s.at == 1 && fault.Foreign {
@@ -92,7 +90,7 @@ func (s *jsonlSource) next(r *row) error {
 		}
 	}
 	e.Err = err
-	return &e
+	return e
 }
 
 // errDigest says that a line contains the digest.

@@ -80,7 +80,7 @@ func openParquet(f *os.File, name string) (source, error) {
 func newParquetSource(r io.ReaderAt, size int64, name string) (source, error) {
 	s := &parquetSource{file: name, buf: make([]row, 256)}
 	if err := s.open(r, size); err != nil {
-		return nil, faultAt(s, 0, err)
+		return nil, &Error{File: name, Err: err}
 	}
 	return s, nil
 }
@@ -124,8 +124,6 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-func (s *parquetSource) locate(row int64) Error { return Error{File: s.file, Row: row} }
-
 func (s *parquetSource) position() int64 { return s.row }
 
 func (s *parquetSource) line(b []byte, r *row) []byte { return r.appendLine(b) }
@@ -137,13 +135,13 @@ func (s *parquetSource) next(r *row) error {
 		if err := guard(s.fill); err == io.EOF {
 			return err
 		} else if err != nil {
-			return faultAt(s, s.row+1, fmt.Errorf("the Parquet file is damaged (%w)", err))
+			return &Error{File: s.file, Line: s.row + 1, Err: fmt.Errorf("the Parquet file is damaged (%w)", err)}
 		}
 	}
 	*r, s.have = s.have[0], s.have[1:]
 	s.row++
 	if err := r.parse(); err != nil {
-		return faultAt(s, s.row, err)
+		return &Error{File: s.file, Line: s.row, Err: err}
 	}
 	return nil
 }

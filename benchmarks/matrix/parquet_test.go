@@ -63,7 +63,7 @@ func TestDamagedParquet(t *testing.T) {
 	for i := 0; i < len(b); i += 17 {
 		bad := bytes.Clone(b)
 		bad[i] ^= flips[i%len(flips)]
-		if got, err := readParquet(bad); err != nil && !strings.HasPrefix(err.Error(), "m.parquet: ") {
+		if got, err := readParquet(bad); err != nil && !strings.HasPrefix(err.Error(), "m.parquet:") {
 			t.Errorf("byte %d: %v", i, err)
 		} else if err == nil {
 			same(t, got, sample())

@@ -23,15 +23,14 @@ import (
 // Error is an error in a stored matrix, with its position.
 type Error struct {
 	File   string
-	Line   int64 // in JSON Lines, from 1; 0 if unknown
+	Line   int64 // or row of Parquet, from 1; 0 if unknown
 	Column int64 // byte of the line, from 1; 0 if unknown
-	Row    int64 // in Parquet, from 1; 0 if unknown
 	Err    error
 }
 
-// Error returns "file:line: cause", "file:line:column: cause", or "file: row n: cause" for
-// Parquet, and the command that makes a matrix. The command writes a new file, because this
-// one may be something else, such as a dataset.
+// Error returns "file:line: cause" or "file:line:column: cause", and the command that makes a
+// matrix. The command writes a new file, because this one may be something else, such as a
+// dataset.
 func (e *Error) Error() string {
 	at := e.File
 	switch {
@@ -39,8 +38,6 @@ func (e *Error) Error() string {
 		at = fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Column)
 	case e.Line > 0:
 		at = fmt.Sprintf("%s:%d", e.File, e.Line)
-	case e.Row > 0:
-		at = fmt.Sprintf("%s: row %d", e.File, e.Row)
 	}
 	advice, extension := "make the matrix again with", cmp.Or(filepath.Ext(files.Unpacked(e.File)), ".jsonl")
 	if foreign := (*foreignError)(nil); errors.As(e.Err, &foreign) {
@@ -69,21 +66,12 @@ type source interface {
 	// digest returns the digest that the file states, known after the last row; "" if it
 	// states none.
 	digest() string
-	// locate returns an Error without a cause at a position, or for the whole file if that
-	// is 0.
-	locate(position int64) Error
-}
-
-// faultAt returns an Error with a cause at a position.
-func faultAt(s source, position int64, err error) error {
-	e := s.locate(position)
-	e.Err = err
-	return &e
 }
 
 // Reader reads a stored matrix once. It holds one segment at a time, and about 30 bytes for
 // each id. It is not safe for concurrent use.
 type Reader struct {
+	name string
 	src  source
 	file io.Closer
 	used bool
@@ -113,7 +101,12 @@ func Open(path string) (*Reader, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &Reader{src: src, file: f}, nil
+	return &Reader{name: path, src: src, file: f}, nil
+}
+
+// faultAt returns an error in a line or row, or in the whole file if that is 0.
+func (r *Reader) faultAt(line int64, err error) error {
+	return &Error{File: r.name, Line: line, Err: err}
 }
 
 // Close closes the file.
@@ -136,7 +129,7 @@ func (r *Reader) Metrics() []Info { return slices.Clone(r.known) }
 func (r *Reader) Segments(ctx context.Context) iter.Seq2[*refract.SegmentScores, error] {
 	return func(yield func(*refract.SegmentScores, error) bool) {
 		if r.used {
-			yield(nil, faultAt(r.src, 0, errors.New("the matrix was read already; open it again")))
+			yield(nil, r.faultAt(0, errors.New("the matrix was read already; open it again")))
 			return
 		}
 		r.used = true
@@ -169,16 +162,15 @@ func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bo
 		at := r.src.position()
 		if err == io.EOF { // check before yielding the last segment, whose rows may be missing
 			if bad := checkEnd(n, r.src.digest(), hex.EncodeToString(sum.Sum(nil))); bad != nil {
-				return faultAt(r.src, 0, bad)
+				return r.faultAt(0, bad)
 			}
 		}
 		if len(rows) > 0 && (err == io.EOF || now.ID != rows[0].ID) {
 			s, bad := r.assemble(rows)
 			if bad != nil {
-				return faultAt(r.src, first, fmt.Errorf("segment %s: %w", text.Quote(rows[0].ID), bad))
+				return r.faultAt(first, fmt.Errorf("segment %s: %w", text.Quote(rows[0].ID), bad))
 			}
-			place := r.src.locate(first)
-			s.Segment.Pos = refract.Position{File: place.File, Line: int(place.Line)}
+			s.Segment.Pos = refract.Position{File: r.name, Line: int(first)}
 			r.segment = s.Segment
 			if !yield(s) {
 				return nil
@@ -191,7 +183,7 @@ func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bo
 		if len(rows) == 0 {
 			first = at
 			if before, again := ids.Add(now.ID, at); again {
-				return faultAt(r.src, at, fmt.Errorf("segment %s already has rows from row %d on; the rows of a segment must be contiguous", text.Quote(now.ID), before))
+				return r.faultAt(at, fmt.Errorf("segment %s already has rows from row %d on; the rows of a segment must be contiguous", text.Quote(now.ID), before))
 			}
 		}
 		line = r.src.line(line[:0], &now)

@@ -15,11 +15,16 @@ type Checked struct {
 	models         []string
 	flagged, human Share
 	planted        Share // planted changes, and how many were caught
-	kinds          []string
-	byKind         map[string]Share
+	kinds          []kind
 	unseen         int // variants that the judge was not asked about
 	unjudged       int // texts on which it gave no verdict
 	accepted, kept int // answers that it let pass, and variants of their segments in this set
+}
+
+// kind is a kind of planted changes, and how many of them were caught.
+type kind struct {
+	name string
+	Share
 }
 
 // Add adds the verdicts on a segment.
@@ -38,20 +43,17 @@ func (c *Checked) Add(s *refract.Segment) {
 	c.flagged.K, c.flagged.N = c.flagged.K+d.Flagged, c.flagged.N+d.Asked
 	c.human.K, c.human.N = c.human.K+d.HumanFlagged, c.human.N+d.Human
 	for _, p := range d.Planted {
-		if c.byKind == nil {
-			c.byKind = map[string]Share{}
+		i := slices.IndexFunc(c.kinds, func(k kind) bool { return k.name == p.Kind })
+		if i < 0 {
+			i = len(c.kinds)
+			c.kinds = append(c.kinds, kind{name: strings.Clone(p.Kind)})
 		}
-		if _, ok := c.byKind[p.Kind]; !ok {
-			c.kinds = append(c.kinds, strings.Clone(p.Kind))
-		}
-		kind := c.byKind[p.Kind]
-		kind.N++
+		c.kinds[i].N++
 		c.planted.N++
 		if p.Caught {
-			kind.K++
+			c.kinds[i].K++
 			c.planted.K++
 		}
-		c.byKind[strings.Clone(p.Kind)] = kind
 	}
 }
 
@@ -110,7 +112,7 @@ func (c *Checked) said() string {
 	}
 	var kinds []string
 	for _, k := range c.kinds {
-		kinds = append(kinds, fmt.Sprintf("%s %d of %d", k, c.byKind[k].K, c.byKind[k].N))
+		kinds = append(kinds, fmt.Sprintf("%s %d of %d", k.name, k.K, k.N))
 	}
 	said += "caught " + c.planted.interval("planted change") + ": " + strings.Join(kinds, ", ")
 	if c.human.N > 0 {

@@ -487,3 +487,30 @@ func TestCancelledAtTheServer(t *testing.T) {
 	wantAnswers(t, b, 5)
 	wantSubmitted(t, h, 5, nil)
 }
+
+// Servers take one model a batch, so the questions of two models, in any order, go into their own.
+func TestBatchesOfTwoModels(t *testing.T) {
+	h := &llmtest.Handler{}
+	b := newBatches(t, h)
+	b.Models, b.maxRows = []string{"test-model", "other"}, 3
+	models := map[string]string{}
+	b.Plan = func(ctx context.Context, need func(Question) error) error {
+		for i, p := range prompts(10) {
+			q := rowOf(p)
+			q.Wire.Model = b.Models[i%2]
+			if models[q.Key.String()] = q.Wire.Model; h.Batch.Steps(llmtest.BatchContent) == 0 {
+				require.NoError(t, need(q))
+			}
+		}
+		return nil
+	}
+	_, err := b.Fill(t.Context())
+	require.NoError(t, err)
+	wantSubmitted(t, h, 10, nil)
+	for _, there := range h.Batch.Created() {
+		for _, id := range there.Rows {
+			assert.Equal(t, models[there.Rows[0]], models[id])
+		}
+	}
+	assert.Len(t, h.Batch.Created(), 4)
+}

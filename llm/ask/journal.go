@@ -80,7 +80,7 @@ func openJournal(path string, head journalHead, written func([]byte, bool)) (*jo
 	case j.head.Version == 0:
 		err = j.write(head)
 	default:
-		err = fmt.Errorf("batch journal %s is of server %q, %s and model %q, this run of server %q, %s and model %q; name another journal",
+		err = fmt.Errorf("batch journal %s is of server %q, %s and model %q, this run of server %q, %s and model %q; finish that run first, or name another journal, as another cache does",
 			path, j.head.Server, j.head.URL, j.head.Model, head.Server, head.URL, head.Model)
 	}
 	good = err == nil

@@ -20,30 +20,20 @@ func readDocs(t *testing.T) string {
 	return string(text)
 }
 
-// block returns the content of the first fenced block of a language.
-func block(t *testing.T, text, language string) string {
+// documented reads the example judges of the documents.
+func documented(t *testing.T) (all []*Definition) {
 	t.Helper()
-	inner, _ := cutBlock(t, text, language)
-	return inner
-}
-
-// cutBlock also returns the text after the block.
-func cutBlock(t *testing.T, text, language string) (inner, rest string) {
-	t.Helper()
-	_, after, ok := strings.Cut(text, "\n```"+language+"\n")
-	inner, rest, closed := strings.Cut(after, "```\n")
-	if !ok || !closed {
-		t.Fatalf("no block of %s", language)
+	for _, block := range regexp.MustCompile("(?s)\n```yaml\n(.*?)```\n").FindAllStringSubmatch(readDocs(t), -1) {
+		d, err := parse(block[1])
+		require.NoError(t, err)
+		all = append(all, d)
 	}
-	return inner, rest
+	return all
 }
 
 // The second judge of the documents reads lists of spans.
 func TestDocumentedSpans(t *testing.T) {
-	_, rest := cutBlock(t, readDocs(t), "yaml")
-	d, err := parse(block(t, rest, "yaml"))
-	require.NoError(t, err)
-	r, err := d.Sample(nil)
+	r, err := documented(t)[1].Sample(nil)
 	require.NoError(t, err)
 	p, err := r.Parser()
 	require.NoError(t, err)
@@ -58,9 +48,7 @@ func TestDocumentedSpans(t *testing.T) {
 
 // The documents' example judge works.
 func TestDocumentedJudge(t *testing.T) {
-	d, err := parse(block(t, readDocs(t), "yaml"))
-	require.NoError(t, err)
-	r, err := d.Resolve(map[string]string{"language": "German", "strict": "yes"})
+	r, err := documented(t)[0].Resolve(map[string]string{"language": "German", "strict": "yes"})
 	require.NoError(t, err)
 	system, prompt := r.Render(0, placeholders)
 	if system != "You judge replies of a help desk in German. Count every lapse." || !strings.HasPrefix(prompt, "Customer: S\nReply: O\n\nHow polite") {

@@ -8,7 +8,8 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// forecast finds out what a Judge would ask for to score every cell.
+// forecast finds out what a Judge would ask for to score every cell, as far as stored answers tell:
+// it predicts no new samples and repeats that answers not stored yet may need.
 type forecast struct {
 	*Judge
 	planner *ask.Planner

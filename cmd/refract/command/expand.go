@@ -71,7 +71,7 @@ The exit code is 1 where --complete N was not reached or no answer has a text.`,
 		oneOf(string(llm.Chat), string(llm.Completions), string(llm.Messages)))
 	flag("form", plain(&ef.form, string(diversify.FormAuto)), "form of answers: json, text (as in the paper), or auto: stored ones of both, and json where the server gives it",
 		fromConfig, oneOf(string(diversify.FormAuto), string(diversify.FormText), string(diversify.FormJSON)))
-	flag("batch", plain(&ef.batch, false), "send the calls through the server's Batch API", shown, neutral)
+	flag("batch", plain(&ef.batch, false), "send the calls through the server's Batch API", shown, neutral, wholly)
 	flag = taskFlags.of(cmd)
 	flag("prompts", plain(&ef.prompts, "ten"), "prompts separated by commas: ten, plain, ten@de, file:FILE, … ('refract prompts' lists them)", shown, names(readsPrompts), offersBy(promptWords))
 	flag("samples", plain(&c.Samples, diversify.DefaultSamples), "variants per prompt", atLeast(1))

@@ -52,7 +52,7 @@ func (ef *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if r.ds, err = ef.shard.cut(ctx, e, args, whole, "batch"); err != nil {
+	if r.ds, err = ef.shard.cut(ctx, e, args, whole); err != nil {
 		return err
 	}
 	r.cfg.Segments, _ = dataset.Len(r.ds)

@@ -39,6 +39,7 @@ type known struct {
 	shown      bool // by --help; --help all shows all
 	fromConfig bool // refract.yaml and the environment may set it
 	neutral    bool // it changes no result, or names the input, which its content identifies
+	wholly     bool // it needs the whole input, and not a shard of it
 	checks     []func(set string) error
 	files      func(value string) []usedPath // that a value names; nil for none
 	words      cobra.CompletionFunc          // that the shell offers; nil for files
@@ -50,6 +51,7 @@ type fact func(*known)
 func shown(k *known)      { k.shown = true }
 func fromConfig(k *known) { k.fromConfig = true }
 func neutral(k *known)    { k.neutral = true }
+func wholly(k *known)     { k.wholly = true }
 
 // names says which files a value names.
 func names(files func(value string) []usedPath) fact { return func(k *known) { k.files = files } }
@@ -96,21 +98,13 @@ func knownOf(f *pflag.Flag) *known {
 }
 
 // refuse refuses a flag that is set and unfit. The message begins with the flag.
-func (e *env) refuse(why string, unfit func(*pflag.Flag) bool) (err error) {
+func (e *env) refuse(why string, unfit func(name string, k *known) bool) (err error) {
 	e.command.Flags().Visit(func(f *pflag.Flag) {
-		if err == nil && unfit(f) {
+		if err == nil && unfit(f.Name, knownOf(f)) {
 			err = usagef("--%s %s", f.Name, why)
 		}
 	})
 	return err
-}
-
-func only(names ...string) func(*pflag.Flag) bool {
-	return func(f *pflag.Flag) bool { return slices.Contains(names, f.Name) }
-}
-
-func except(names ...string) func(*pflag.Flag) bool {
-	return func(f *pflag.Flag) bool { return !slices.Contains(names, f.Name) }
 }
 
 // flagError rewords errors about flags. It adds the nearest name to an unknown flag;

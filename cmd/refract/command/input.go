@@ -65,7 +65,7 @@ type choiceFlags struct {
 }
 
 func (c *choiceFlags) register(cmd *cobra.Command) {
-	inputFlags.of(cmd)("systems", c, "`NAME`s of the systems to look at, or !NAME to leave out (repeatable or comma-separated; \"NAME\" where it has a comma or begins with !; default all)")
+	inputFlags.of(cmd)("systems", c, "`NAME`s of the systems to look at, or !NAME to leave out (repeatable or comma-separated; \"NAME\" where it has a comma or begins with !; default all)", wholly)
 }
 
 // chosenName matches the first name of a list, perhaps in quotes.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
@@ -120,8 +119,8 @@ func (r *reportRun) run(ctx context.Context, e *env, args []string) error {
 // dataset.
 func (r *reportRun) planned(e *env, args []string) (*planRun, error) {
 	if len(args) > 0 && slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(args[0])) && !strings.Contains(args[0], ":") {
-		if err := e.refuse("does nothing in a report on an experiment, whose file says what is done; leave it out", func(f *pflag.Flag) bool {
-			return slices.Contains([]section{inputFlags, metricFlags, statisticFlags}, knownOf(f).section)
+		if err := e.refuse("does nothing in a report on an experiment, whose file says what is done; leave it out", func(_ string, k *known) bool {
+			return slices.Contains([]section{inputFlags, metricFlags, statisticFlags}, k.section)
 		}); err != nil {
 			return nil, err
 		}

@@ -90,7 +90,7 @@ func (e *env) scoreCommand() *cobra.Command {
 	resultFlags.of(cmd)("reports", plain(&s.reports, ""), "`FILE` for every report of a judge, as JSON Lines", shown, names(writesFile))
 	flag := taskFlags.of(cmd)
 	flag("per", plain(&s.per, "system"), "segment, system, cell or statistics", shown, neutral, oneOf("segment", "system", "cell", perStatistics)) // parts state it apart
-	flag("confidence", plain(&s.view.confidence, 0), "show intervals of systems' scores with coverage `P`, as sacreBLEU does", shown, isShare)
+	flag("confidence", plain(&s.view.confidence, 0), "show intervals of systems' scores with coverage `P`, as sacreBLEU does", shown, wholly, isShare)
 	cmd.Flag("confidence").NoOptDefVal = "0.95"
 	shown(knownOf(cmd.Flag("system")))
 	return cmd
@@ -171,7 +171,7 @@ func (p *scorePlan) prepare(ctx context.Context, ms []metrics.Metric) (err error
 	ds = dataset.Chosen(dataset.WithoutCanaries(ds, p.e.datasetOptions().Warn), p.choice.choice)
 	p.whole = p.localize(ctx, ds)
 	if p.segments = dataset.WithSystems(p.whole); p.shard.shard != "" { // a part may lack some systems
-		p.segments, err = p.shard.cut(ctx, p.e, p.args, p.whole, "confidence", "systems")
+		p.segments, err = p.shard.cut(ctx, p.e, p.args, p.whole)
 	}
 	return err
 }

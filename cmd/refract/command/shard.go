@@ -106,11 +106,11 @@ func contents(e *env, settings map[string][]string) error {
 
 // cut returns the part of a dataset that --shard selects, or all of it. It refuses
 // flags that need the whole input.
-func (s *shardFlag) cut(ctx context.Context, e *env, args []string, ds refract.Dataset, wholly ...string) (refract.Dataset, error) {
+func (s *shardFlag) cut(ctx context.Context, e *env, args []string, ds refract.Dataset) (refract.Dataset, error) {
 	if s.shard == "" {
 		return ds, nil
 	}
-	if err := e.refuse("needs the whole input, and --shard takes a part: leave it out, or do it with the merged output", only(wholly...)); err != nil {
+	if err := e.refuse("needs the whole input, and --shard takes a part: leave it out, or do it with the merged output", func(_ string, k *known) bool { return k.wholly }); err != nil {
 		return nil, err
 	}
 	index, of, err := s.place(e.getenv)

@@ -114,7 +114,7 @@ func lineName(c *experiment.CurveResult, lines []*experiment.CurveResult) string
 // curvePanel draws the curves of one metric. It shows one kind of band: from the smallest
 // to the largest value of random orders if there are any, and otherwise intervals.
 func curvePanel(lines []*experiment.CurveResult) *figure.Lines {
-	out := &figure.Lines{X: "references", Y: report.Display(lines[0].Statistic), WholeX: true}
+	out := &figure.Lines{X: "references", Y: report.Display(lines[0].Statistic)}
 	bands := slices.ContainsFunc(lines, func(c *experiment.CurveResult) bool { return c.Seeds > 1 })
 	for _, c := range lines {
 		s := figure.Series{Name: lineName(c, lines), Muted: c.Seeds > 1}

@@ -147,7 +147,11 @@ func columns(parts ...any) []report.Column {
 }
 
 func value(name string, digits int) report.Column {
-	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindFloat, Digits: digits}
+	return headed(name, strings.ReplaceAll(name, "_", " "), digits)
+}
+
+func headed(name, header string, digits int) report.Column {
+	return report.Column{Name: name, Header: header, Kind: report.KindFloat, Digits: digits}
 }
 
 func interval(name string) report.Column {
@@ -290,7 +294,7 @@ func (r *Result) pairTable() *report.NamedTable {
 		statisticColumn, levelColumns, humanColumn,
 		report.Column{Name: "better", Header: "metric"}, report.Column{Name: "better_aggregate", Header: "better"},
 		report.Column{Name: "worse", Header: "worse metric"}, report.Column{Name: "worse_aggregate", Header: "worse"},
-		value("delta", 3), report.Column{Name: "delta_ci", Header: "ci", Kind: report.KindInterval, Digits: 3}, value("p", 4), report.Column{Name: "p_holm", Header: "p (Holm)", Kind: report.KindFloat, Digits: 4},
+		value("delta", 3), report.Column{Name: "delta_ci", Header: "ci", Kind: report.KindInterval, Digits: 3}, value("p", 4), headed("p_holm", "p (Holm)", 4),
 		hidden(report.Column{Name: "significant"}),
 		minor(count("resamples", "")), minor(count("cells", "")), minor(count("missing", "")),
 		hidden(report.Column{Name: "better_signature"}), hidden(report.Column{Name: "worse_signature"}))}
@@ -389,7 +393,7 @@ func (r *Result) ranked(setting, statistic int) *experiment.Row {
 // rankTable has a row for each setting of such a plan, with its ranks under all statistics,
 // the best average first.
 func (r *Result) rankTable() *report.NamedTable {
-	t := &report.NamedTable{Title: "Ranks of settings", Columns: columns(report.Column{Name: "metric"}, count("references", "refs"), report.Column{Name: "aggregate"}, humanColumn, report.Column{Name: "average_rank", Header: "average rank", Kind: report.KindFloat, Digits: 2})}
+	t := &report.NamedTable{Title: "Ranks of settings", Columns: columns(report.Column{Name: "metric"}, count("references", "refs"), report.Column{Name: "aggregate"}, humanColumn, value("average_rank", 2))}
 	var ranks [][]int
 	for i := range r.Ranks {
 		c := &r.Ranks[i]
@@ -522,7 +526,7 @@ func rankValue(p experiment.Place) report.Value {
 // each; those that lack a task come last.
 func (r *Result) taskTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Settings over all tasks", Columns: columns(
-		settingColumns, value("average", 3), report.Column{Name: "average_rank", Header: "average rank", Kind: report.KindFloat, Digits: 2}, count("rank", "cluster"))}
+		settingColumns, value("average", 3), value("average_rank", 2), count("rank", "cluster"))}
 	standings := slices.Clone(r.Standings)
 	total := 0.0
 	for i := range r.Tasks {
@@ -569,7 +573,7 @@ func rankOrNull(rank int) report.Value {
 func (r *Result) worthTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "What references by a model are worth", Columns: columns(
 		datasetColumn, report.Column{Name: "metric"}, report.Column{Name: "aggregate"}, statisticColumn, minor(value("first", 4)),
-		worthColumn("person", "a person's adds"), interval("person_ci"), worthColumn("variants", "all variants add"), minor(interval("variants_ci")),
+		headed("person", "a person's adds", 4), interval("person_ci"), headed("variants", "all variants add", 4), minor(interval("variants_ci")),
 		report.Column{Name: "needed", Header: "variants for one by a person"}, report.Column{Name: "given", Header: "by people for all variants"},
 		hidden(value("people", 4)), hidden(interval("people_ci")), minor(count("n", "")))}
 	for i := range r.Worths {
@@ -592,8 +596,4 @@ func (r *Result) labelTable() *report.NamedTable {
 			m.Value, m.Interval, m.Effective, m.Weight, m.Units, m.Unscored)...)
 	}
 	return t
-}
-
-func worthColumn(name, header string) report.Column {
-	return report.Column{Name: name, Header: header, Kind: report.KindFloat, Digits: 4}
 }

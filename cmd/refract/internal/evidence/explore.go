@@ -26,14 +26,14 @@ func (h *Held) Explorer(ctx context.Context) *page.Explorer {
 		digits[i] = h.digits(i)
 		if info := m.Info(); info.NeedsReferences {
 			at[i] = len(e.Metrics)
-			e.Metrics = append(e.Metrics, page.Metric{Name: report.Display(info.Name), LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits[i]})
+			e.Metrics = append(e.Metrics, page.Measure{Name: report.Display(info.Name), LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits[i], Metric: -1})
 		} else {
 			at[i] = -1
 		}
 	}
 	for k, s := range h.settings {
 		info := s.Metric.Info()
-		e.Settings = append(e.Settings, page.Setting{
+		e.Settings = append(e.Settings, page.Measure{
 			Name: report.Display(s.String()), Metric: at[h.metric[k]], LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits[h.metric[k]],
 		})
 	}
@@ -87,14 +87,14 @@ func (h *Held) explore(ctx context.Context, e *page.Explorer, at []int, chosen [
 // segment returns a segment as the page shows it.
 func (h *Held) segment(e *page.Explorer, at []int, s *scored) (*page.Segment, error) {
 	seg := s.segment
-	out := &page.Segment{ID: seg.ID, Document: seg.Document, Domain: seg.Domain, Source: page.Text(seg.Source)}
+	out := &page.Segment{ID: seg.ID, Document: seg.Document, Domain: seg.Domain, Source: seg.Source}
 	for _, t := range seg.References {
-		out.References = append(out.References, page.Reference{Text: page.Text(t), Prompt: -1})
+		out.References = append(out.References, page.Reference{Text: t, Prompt: -1})
 	}
 	for i := range seg.Variants {
 		v := &seg.Variants[i]
 		out.References = append(out.References, page.Reference{
-			Text: page.Text(v.Text), Prompt: slices.Index(h.prompts, promptOf(v)), Detail: detail(v, len(seg.References)),
+			Text: v.Text, Prompt: slices.Index(h.prompts, promptOf(v)), Detail: detail(v, len(seg.References)),
 		})
 	}
 	reducer := h.engine.Reducer()
@@ -131,7 +131,7 @@ func detail(v *refract.Variant, originals int) string {
 func (h *Held) output(e *page.Explorer, at []int, reducer *refract.Reducer, s *scored, hyp int) (page.Output, error) {
 	seg := s.segment
 	from := &seg.Hypotheses[hyp]
-	o := page.Output{System: h.index[from.System], Text: page.Text(from.Text), Human: make([]float64, len(h.humans))}
+	o := page.Output{System: h.index[from.System], Text: from.Text, Human: make([]float64, len(h.humans))}
 	for i := range o.Human {
 		o.Human[i] = math.NaN()
 	}

@@ -31,7 +31,7 @@ func TestHumanErrorsComeFirst(t *testing.T) {
 	})
 	_, segments := explored(t, h)
 	of := segments[0].Outputs[0].Reports
-	if len(of) != 2 || of[0].Judge != "person r1" || of[0].Errors[0].Span != (page.Span{Start: 7, End: 12}) || of[0].Errors[0].InSource || !of[0].Errors[1].InSource || of[1].Judge != "critic" {
+	if len(of) != 2 || of[0].Judge != "person r1" || of[0].Errors[0].Span != [2]int{7, 12} || of[0].Errors[0].InSource || !of[0].Errors[1].InSource || of[1].Judge != "critic" {
 		t.Errorf("%+v", of)
 	}
 	if of := segments[1].Outputs[1].Reports; len(of) != 1 || of[0].Judge != "critic" {
@@ -106,13 +106,13 @@ func TestJudgesInExplorer(t *testing.T) {
 		t.Fatalf("reports %+v", r)
 	}
 	first, second := r[0].Errors[0], r[0].Errors[1]
-	if output := []rune(segments[0].Outputs[0].Text.Value); string(output[first.Span.Start:first.Span.End]) != "horse" {
+	if output := []rune(segments[0].Outputs[0].Text.Value); string(output[first.Span[0]:first.Span[1]]) != "horse" {
 		t.Errorf("span %v", first.Span)
 	}
 	if first.Type != "Accuracy: Terminology" || first.Severity != "major" || first.Penalty != 4 {
 		t.Errorf("error %+v", first)
 	}
-	if second.Span != (page.Span{}) || !math.IsNaN(float64(second.Penalty)) {
+	if second.Span != [2]int{} || !math.IsNaN(float64(second.Penalty)) {
 		t.Errorf("an error that is nowhere: %+v", second)
 	}
 	notes := strings.Join(r[0].Notes, "\n")

@@ -1,7 +1,6 @@
 package evidence_test
 
 import (
-	"bytes"
 	"context"
 	"math"
 	"strings"
@@ -169,13 +168,4 @@ func explored(t testing.TB, h *evidence.Held) (*page.Explorer, []*page.Segment) 
 		out = append(out, s)
 	}
 	return e, out
-}
-
-// written returns the page of a report.
-func written(t testing.TB, r *evidence.Report) string {
-	t.Helper()
-	d := r.Document(t.Context())
-	var b bytes.Buffer
-	require.NoError(t, page.Write(t.Context(), &b, d))
-	return b.String()
 }

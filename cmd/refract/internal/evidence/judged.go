@@ -56,7 +56,7 @@ func pageReport(judge string, r *analysis.Report) page.Report {
 			p.Type = e.Dimension + ": " + e.Aspect
 		}
 		if e.Place.HasSpan() {
-			p.Span = page.Span(e.Span)
+			p.Span = [2]int{e.Span.Start, e.Span.End}
 		}
 		p.InSource = e.Place == analysis.InSource
 		if e.Penalty != nil {

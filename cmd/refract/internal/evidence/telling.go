@@ -10,9 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cmd/refract/internal/page"
-	"github.com/refract-eval/refract/metrics"
 )
 
 // mostBytes bounds the segments of a page, so that the page has at most 8 MB.
@@ -52,7 +50,7 @@ func (h *Held) choose(ctx context.Context, e *page.Explorer, at []int) []int {
 	}
 	var out []int
 	left := 0.95 * mostBytes / share
-	for i := range h.telling() {
+	for i := range h.telling(all, h.explore(ctx, e, at, all)) {
 		if left -= h.segments[i].bytes(); left < 0 {
 			break
 		}
@@ -81,29 +79,32 @@ func (s *scored) bytes() float64 {
 
 // telling yields the numbers of the segments, those that tell most first: by turns the next one of
 // each order, which are by gain, by loss and by disagreement with people under each setting.
-func (h *Held) telling() iter.Seq[int] {
+func (h *Held) telling(all []int, segments iter.Seq2[*page.Segment, error]) iter.Seq[int] {
 	values := make([][]float64, 3*len(h.settings)) // of each order, by segment
 	for k := range values {
-		values[k] = make([]float64, len(h.segments))
+		values[k] = make([]float64, len(all))
 	}
-	reducer, under := h.engine.Reducer(), make([][]float64, len(h.settings))
-	for i := range h.segments {
-		judged := h.judged(i)
-		for k, metric := range h.metric {
-			under[k] = h.under(reducer, k, i)
-			first := slices.Index(h.metric, metric) // of the metric's settings, usually single
-			for o, v := range under[first] {
-				if more := under[k][o] - v; !math.IsNaN(more) {
+	i := 0
+	for s, err := range segments {
+		if err != nil {
+			break // whoever writes them meets the error
+		}
+		people, under := make([]float64, len(s.Outputs)), make([]float64, len(s.Outputs)) // higher is better
+		for o, out := range s.Outputs {
+			people[o] = append(out.Human, math.NaN())[0]
+		}
+		for k, set := range h.settings {
+			sign, first := float64(set.Metric.Info().Direction), slices.Index(h.metric, h.metric[k]) // of the metric's settings, usually single
+			for o, out := range s.Outputs {
+				under[o] = sign * out.Scores[k].Value
+				if more := under[o] - sign*out.Scores[first].Value; !math.IsNaN(more) {
 					values[3*k][i] += more
 					values[3*k+1][i] -= more
 				}
 			}
-			values[3*k+2][i] = footrule(judged, under[k])
+			values[3*k+2][i] = footrule(people, under)
 		}
-	}
-	all := make([]int, len(h.segments))
-	for i := range all {
-		all[i] = i
+		i++
 	}
 	var orders [][]int
 	for _, of := range values {
@@ -130,31 +131,6 @@ func (h *Held) telling() iter.Seq[int] {
 			}
 		}
 	}
-}
-
-// under returns the scores of a segment's outputs under a setting, NaN where there is none; higher is better.
-func (h *Held) under(reducer *refract.Reducer, setting, segment int) []float64 {
-	s := &h.segments[segment]
-	out := make([]float64, len(s.segment.Hypotheses))
-	for k := range out {
-		out[k] = math.NaN()
-		if red, err := reducer.ReduceMatrix(&s.scores[h.metric[setting]], setting, k); err == nil && red.Status == metrics.Scored {
-			out[k] = float64(h.settings[setting].Metric.Info().Direction) * red.Value
-		}
-	}
-	return out
-}
-
-// judged returns what people say of a segment's outputs by the first kind of judgements, NaN for nothing.
-func (h *Held) judged(segment int) []float64 {
-	s := h.segments[segment].segment
-	out := slices.Repeat([]float64{math.NaN()}, len(s.Hypotheses))
-	for _, j := range s.Judgements {
-		if at := slices.IndexFunc(s.Hypotheses, func(o refract.Hypothesis) bool { return o.System == j.System }); at >= 0 && j.Valid && j.Name == h.humans[0] {
-			out[at] = j.Score
-		}
-	}
-	return out
 }
 
 // footrule is Spearman's footrule of the values that both have, as the page's script computes it,

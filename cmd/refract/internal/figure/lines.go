@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// Lines is a line chart.
+// Lines is a line chart over whole numbers.
 type Lines struct {
 	Title, X, Y string
-	WholeX      bool // label whole numbers on the X axis only
 	Series      []Series
 	low, high   float64 // of a shared Y axis; both 0 without one
 }
@@ -42,10 +41,7 @@ func ShareY(charts ...*Lines) {
 }
 
 func (l *Lines) chart(t theme) *chart {
-	c := &chart{title: label(l.Title), x: axis{label: label(l.X)}, y: axis{label: label(l.Y)}}
-	if l.WholeX {
-		c.x.ticks = wholeTicks
-	}
+	c := &chart{title: label(l.Title), x: axis{label: label(l.X), ticks: wholeTicks}, y: axis{label: label(l.Y)}}
 	for i, s := range l.Series {
 		points, outline := s.drawn()
 		if len(points) == 0 {

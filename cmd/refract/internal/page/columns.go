@@ -99,30 +99,24 @@ func (c *columns) bytes() []byte {
 
 // header returns JSON that says what the numbers of the columns mean.
 func (c *columns) header(e *Explorer) ([]byte, error) {
-	type measure struct {
-		Name   string `json:"name"`
-		Lower  bool   `json:"lower"`
-		Digits int    `json:"digits"`
-		Metric int    `json:"metric"`
-	}
-	var metrics, settings []measure
-	for _, m := range e.Metrics {
-		metrics = append(metrics, measure{report.Visible(m.Name), m.LowerIsBetter, m.Digits, -1})
-	}
-	for _, s := range e.Settings {
-		settings = append(settings, measure{report.Visible(s.Name), s.LowerIsBetter, s.Digits, s.Metric})
+	shown := func(measures []Measure) []Measure {
+		out := append([]Measure{}, measures...)
+		for i := range out {
+			out[i].Name = report.Visible(out[i].Name)
+		}
+		return out
 	}
 	return json.Marshal(struct {
 		Systems    []string  `json:"systems"`
 		Humans     []string  `json:"humans"`
-		Metrics    []measure `json:"metrics"`
-		Settings   []measure `json:"settings"`
+		Metrics    []Measure `json:"metrics"`
+		Settings   []Measure `json:"settings"`
 		Prompts    []string  `json:"prompts"`
 		Domains    []string  `json:"domains"`
 		Chunks     []int     `json:"chunks"`
 		Outputs    int       `json:"outputs"`
 		References int       `json:"references"`
-	}{visible(e.Systems), visible(e.Humans), orEmpty(metrics), orEmpty(settings), visible(e.Prompts), visible(c.domains), orEmpty(c.chunks),
+	}{visible(e.Systems), visible(e.Humans), shown(e.Metrics), shown(e.Settings), visible(e.Prompts), visible(c.domains), orEmpty(c.chunks),
 		len(c.system), len(c.prompt)})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cmd/refract/internal/figure"
 	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
@@ -62,7 +63,7 @@ var sentences = []struct {
 var (
 	demoSystems  = []string{"Aurora", "Basalt-7B", "Cinder", "Dune/constrained-submission_contrastive-2_ensemble-of-eight-transformers_reranked-by-quality-estimation (constrained)", "Ember", "human-B"}
 	demoPrompts  = []string{"reorder", "synonyms", "formal", "plain"}
-	demoSettings = []page.Setting{
+	demoSettings = []page.Measure{
 		{Name: "bleu, original", Metric: 0, Digits: 1},
 		{Name: "bleu, max of 5", Metric: 0, Digits: 1},
 		{Name: "bleu, mean of 5", Metric: 0, Digits: 1},
@@ -71,13 +72,13 @@ var (
 	}
 )
 
-func text(s string) page.Text { return page.Text{Value: s, Valid: true} }
+var text = refract.NewText
 
 // demoExplorer shows the sentences over and over, and then the texts that are
 // meant to break the page.
 func demoExplorer(rounds int) *page.Explorer {
 	e := &page.Explorer{Systems: demoSystems, Humans: []string{"mqm"}, Prompts: demoPrompts, Settings: demoSettings,
-		Metrics: []page.Metric{{Name: "bleu", Digits: 1}, {Name: "chrf", Digits: 1}, {Name: "ter", Digits: 2, LowerIsBetter: true}}}
+		Metrics: []page.Measure{{Name: "bleu", Digits: 1}, {Name: "chrf", Digits: 1}, {Name: "ter", Digits: 2, LowerIsBetter: true}}}
 	e.Segments = func(yield func(*page.Segment, error) bool) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for n := range rounds * len(sentences) {
@@ -127,7 +128,7 @@ func demoOutput(r *rand.Rand, e *page.Explorer, seg *page.Segment, system int, s
 		o.Human[0] = math.NaN()
 	}
 	runes := []rune(s)
-	word := func(from, to int) page.Span { // whole words, but for scripts without spaces
+	word := func(from, to int) [2]int { // whole words, but for scripts without spaces
 		start, end := len(runes)*from/10, len(runes)*to/10
 		for start > 0 && strings.ContainsRune(s, ' ') && runes[start-1] != ' ' {
 			start--
@@ -135,10 +136,10 @@ func demoOutput(r *rand.Rand, e *page.Explorer, seg *page.Segment, system int, s
 		for end > start && end < len(runes) && strings.ContainsRune(s, ' ') && runes[end] != ' ' {
 			end++
 		}
-		return page.Span{Start: start, End: end}
+		return [2]int{start, end}
 	}
 	one, two, three := word(3, 5), word(4, 7), word(0, 1)
-	quoted := func(w page.Span) string { return string(runes[w.Start:w.End]) }
+	quoted := func(w [2]int) string { return string(runes[w[0]:w[1]]) }
 	switch system % 3 {
 	case 0:
 		o.Reports = []page.Report{{Judge: "tigerscore", Outcome: "no-error", Score: 0}}
@@ -183,7 +184,7 @@ func hostileSegments(e *page.Explorer) []*page.Segment {
 				o.Scores = append(o.Scores, page.DecidedBy(0, float64(10*i+k)))
 			}
 			o.Reports = []page.Report{{Judge: h[:min(20, len(h))], Outcome: "scored", Score: page.Number(math.Inf(-1)), Notes: []string{h}, Errors: []page.Error{
-				{Span: page.Span{End: min(3, len([]rune(h)))}, Location: h, Type: h[:min(20, len(h))], Severity: "<b>", Explanation: h, Penalty: 1}}}}
+				{Span: [2]int{0, min(3, len([]rune(h)))}, Location: h, Type: h[:min(20, len(h))], Severity: "<b>", Explanation: h, Penalty: 1}}}}
 			seg.Outputs = append(seg.Outputs, o)
 		}
 		out = append(out, seg)
@@ -195,7 +196,7 @@ func hostileSegments(e *page.Explorer) []*page.Segment {
 // largeExplorer has texts of the length of news, made of invented words.
 func largeExplorer(segments, systems, references int) *page.Explorer {
 	e := &page.Explorer{Humans: []string{"mqm"}, Prompts: demoPrompts, Settings: demoSettings[:4],
-		Metrics: []page.Metric{{Name: "bleu", Digits: 1}, {Name: "chrf", Digits: 1}}}
+		Metrics: []page.Measure{{Name: "bleu", Digits: 1}, {Name: "chrf", Digits: 1}}}
 	for k := range systems {
 		e.Systems = append(e.Systems, fmt.Sprintf("system-%02d", k+1))
 	}
@@ -212,7 +213,7 @@ func largeExplorer(segments, systems, references int) *page.Explorer {
 			for i := range base {
 				base[i] = words[int(8000*math.Pow(r.Float64(), 3))]
 			}
-			reworded := func(share float64) page.Text {
+			reworded := func(share float64) refract.Text {
 				out := append([]string(nil), base...)
 				for i := range out {
 					if r.Float64() < share {
@@ -353,7 +354,7 @@ func demoFigure() page.Figure {
 			line.Points = append(line.Points, figure.Point{X: float64(k), Y: y, Low: y - 0.008, High: y + 0.008})
 			data.Rows = append(data.Rows, []report.Value{report.String(metric), report.Int(k), report.Float(y), report.Interval(y-0.008, y+0.008)})
 		}
-		panels = append(panels, &figure.Lines{Title: metric, X: "variants added to the original", Y: "Pearson with mqm", WholeX: true, Series: []figure.Series{line}})
+		panels = append(panels, &figure.Lines{Title: metric, X: "variants added to the original", Y: "Pearson with mqm", Series: []figure.Series{line}})
 	}
 	return page.Figure{ID: "curve", Title: "Agreement by number of references", Panels: panels, Data: &data,
 		Alt: "Two line charts. Pearson rises from 0.25 to 0.30 for bleu and from 0.28 to 0.33 for chrf, and flattens after seven variants.", Notes: []string{"Bands: 95% intervals."}, Findings: []string{"8 of 11 are enough: -0.001 [-0.002, 0.000] against all"}}

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -77,14 +76,3 @@ func appendNumber(dst []byte, f float64) []byte {
 	}
 	return strconv.AppendFloat(dst, f, 'g', 6, 64)
 }
-
-// MarshalJSON writes null for a missing text.
-func (t Text) MarshalJSON() ([]byte, error) {
-	if !t.Valid {
-		return []byte("null"), nil
-	}
-	return json.Marshal(t.Value)
-}
-
-// MarshalJSON writes start and end.
-func (s Span) MarshalJSON() ([]byte, error) { return json.Marshal([2]int{s.Start, s.End}) }

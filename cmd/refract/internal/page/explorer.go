@@ -3,6 +3,8 @@ package page
 import (
 	"iter"
 	"math"
+
+	"github.com/refract-eval/refract"
 )
 
 // Explorer is the part of a report that shows texts.
@@ -11,8 +13,8 @@ type Explorer struct {
 	// Humans are the kinds of human judgements, such as "mqm". Scores are compared with
 	// the first, unless a reader chooses another. Higher is better.
 	Humans   []string
-	Metrics  []Metric  // whose scores against single references are shown
-	Settings []Setting // whose scores of outputs are shown
+	Metrics  []Measure // whose scores against single references are shown
+	Settings []Measure // whose scores of outputs are shown
 	Prompts  []string  // names of all prompts that made references
 	Note     string    // says which segments are left out, if any
 	// Segments yields every segment that is shown once. Write takes one at a time, so that they
@@ -20,40 +22,28 @@ type Explorer struct {
 	Segments iter.Seq2[*Segment, error]
 }
 
-// Metric is a metric with a score for every output and reference.
-type Metric struct {
-	Name          string
-	LowerIsBetter bool
-	Digits        int // decimals that are shown
-}
-
-// Setting is a way to score an output against many references.
-type Setting struct {
-	Name          string // such as "bleu, max of 10"
-	Metric        int    // index into Explorer.Metrics; -1 for none of them
-	LowerIsBetter bool
-	Digits        int // decimals that are shown
-}
-
-// Text is a text that may be missing, which differs from an empty one.
-type Text struct {
-	Value string
-	Valid bool
+// Measure is a metric with a score for every output and reference, or a setting: a way to score an
+// output against many references.
+type Measure struct {
+	Name          string `json:"name"` // such as "bleu, max of 10"
+	LowerIsBetter bool   `json:"lower"`
+	Digits        int    `json:"digits"` // decimals that are shown
+	Metric        int    `json:"metric"` // of a setting: index into Explorer.Metrics; -1 for none of them
 }
 
 // Segment is one item of a test set. Fields that its JSON omits are in the page's columns.
 type Segment struct {
-	ID         string      `json:"id"`
-	Document   string      `json:"document,omitempty"` // "" where none is stated
-	Domain     string      `json:"-"`                  // "" where none is stated
-	Source     Text        `json:"source"`
-	References []Reference `json:"references"`
-	Outputs    []Output    `json:"outputs"`
+	ID         string       `json:"id"`
+	Document   string       `json:"document,omitempty"` // "" where none is stated
+	Domain     string       `json:"-"`                  // "" where none is stated
+	Source     refract.Text `json:"source"`
+	References []Reference  `json:"references"`
+	Outputs    []Output     `json:"outputs"`
 }
 
 // Reference is a reference of a segment.
 type Reference struct {
-	Text Text `json:"text"`
+	Text refract.Text `json:"text"`
 	// Prompt is the index into Explorer.Prompts of the prompt that made it; -1
 	// for an original.
 	Prompt int    `json:"-"`
@@ -62,10 +52,10 @@ type Reference struct {
 
 // Output is what one system made of a segment.
 type Output struct {
-	System int       `json:"-"` // index into Explorer.Systems, at most once in a segment
-	Text   Text      `json:"text"`
-	Human  []float64 `json:"-"` // one per Explorer.Humans; NaN where there is none
-	Scores []Score   `json:"-"` // one per Explorer.Settings
+	System int          `json:"-"` // index into Explorer.Systems, at most once in a segment
+	Text   refract.Text `json:"text"`
+	Human  []float64    `json:"-"` // one per Explorer.Humans; NaN where there is none
+	Scores []Score      `json:"-"` // one per Explorer.Settings
 	// Cells holds a row per Explorer.Metrics with a score per reference, NaN
 	// where there is none. A row, or all of it, may be nil.
 	Cells   []Numbers `json:"cells,omitempty"`
@@ -88,9 +78,6 @@ func DecidedBy(reference int, value float64) Score {
 // NoScore returns the score of an output that has none.
 func NoScore() Score { return Score{Value: math.NaN()} }
 
-// Span is a half-open range of runes (not bytes) of a text.
-type Span struct{ Start, End int }
-
 // Report is what a judge or a person says about an output.
 type Report struct {
 	Judge string `json:"judge"` // a name
@@ -106,7 +93,7 @@ type Report struct {
 
 // Error is one error that a judge reports.
 type Error struct {
-	Span        Span   `json:"span"`               // in the output; empty where it is not known
+	Span        [2]int `json:"span"`               // a half-open range of runes (not bytes) of the output; empty where it is not known
 	Location    string `json:"location,omitempty"` // as the judge stated it
 	InSource    bool   `json:"source,omitempty"`   // the location is one of the source
 	Type        string `json:"type,omitempty"`     // aspect or type

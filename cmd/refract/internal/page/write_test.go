@@ -116,7 +116,7 @@ func textExplorer(s string) *page.Explorer {
 	seg := &page.Segment{ID: s, Document: s, Domain: s, Source: text(s), References: []page.Reference{{Text: text(s), Detail: s}},
 		Outputs: []page.Output{{Text: text(s), Human: []float64{1}, Scores: []page.Score{page.DecidedBy(0, 1)},
 			Reports: []page.Report{{Judge: s, Outcome: s, Notes: []string{s}, Errors: []page.Error{{Location: s, Type: s, Severity: s, Explanation: s}}}}}}}
-	return &page.Explorer{Systems: []string{s}, Humans: []string{s}, Metrics: []page.Metric{{Name: s}}, Settings: []page.Setting{{Name: s}}, Prompts: []string{s},
+	return &page.Explorer{Systems: []string{s}, Humans: []string{s}, Metrics: []page.Measure{{Name: s}}, Settings: []page.Measure{{Name: s}}, Prompts: []string{s},
 		Segments: one(seg)}
 }
 

@@ -8,26 +8,35 @@ type Texts[T any] struct {
 	First []int // for each text: the first one equal to it
 	Slot  []int // for each text: its position in All
 	All   []T   // what was read of the distinct texts
-	seen  map[string]int
 }
 
 // Of returns what was read of text i.
 func (t *Texts[T]) Of(i int) *T { return &t.All[t.Slot[i]] }
 
+// few is the number of texts up to which comparing all pairs is faster than a map.
+const few = 64
+
 // Load replaces the texts and calls read with the distinct ones in order. What into holds
 // of an earlier text is there for its memory.
 func (t *Texts[T]) Load(texts []string, read func(s string, into *T)) {
 	t.First, t.Slot, t.All = t.First[:0], t.Slot[:0], t.All[:0]
-	if t.seen == nil {
-		t.seen = map[string]int{}
+	var seen map[string]int
+	if len(texts) > few {
+		seen = make(map[string]int, len(texts))
 	}
-	clear(t.seen)
 	for i, s := range texts {
-		if first, again := t.seen[s]; again {
+		first, again := seen[s]
+		if seen == nil {
+			first = slices.Index(texts[:i], s)
+			again = first >= 0
+		}
+		if again {
 			t.First, t.Slot = append(t.First, first), append(t.Slot, t.Slot[first])
 			continue
 		}
-		t.seen[s] = i
+		if seen != nil {
+			seen[s] = i
+		}
 		distinct := len(t.All)
 		t.First, t.Slot = append(t.First, i), append(t.Slot, distinct)
 		t.All = slices.Grow(t.All, 1)[:distinct+1]

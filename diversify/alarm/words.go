@@ -23,6 +23,7 @@ type lexicon map[string][]*entry
 // entry is a word or phrase with its classes.
 type entry struct {
 	pattern string // as in words.plain
+	begins  uint16 // see beginning
 	classes []string
 	strong  bool // raises an alarm even if it was only removed or only added
 	soft    bool // matches words of its class in the other text, but raises no alarm itself
@@ -63,7 +64,7 @@ func (l lexicon) add(code, scale, class string, words []string) {
 		}
 		i := slices.IndexFunc(l[scale], func(e *entry) bool { return e.pattern == pattern })
 		if i < 0 {
-			i, l[scale] = len(l[scale]), append(l[scale], &entry{pattern: pattern, soft: true})
+			i, l[scale] = len(l[scale]), append(l[scale], &entry{pattern: pattern, begins: beginning(pattern), soft: true})
 		}
 		e := l[scale][i]
 		e.classes, e.strong = append(e.classes, class), e.strong || strong
@@ -83,6 +84,8 @@ type words struct {
 	alike float64  // share of words that the two texts have in common
 	split []string // list keeps its words here
 	plain string   // " he did not , he said "
+
+	begins [beginnings]bool // at some byte of plain; always true for 0
 }
 
 // questionMarks are those of Latin, Chinese, Arabic and Armenian script, and Greek's own character.
@@ -99,7 +102,12 @@ func newTexts(code, reference, variant string) (ref, got *words) {
 func newText(s, code string) *words {
 	s = strings.TrimSpace(s)
 	asks := strings.ContainsAny(s, questionMarks) || code == "ja" && strings.HasSuffix(strings.TrimRight(s, "。"), "か") || code == "el" && strings.HasSuffix(s, ";")
-	return &words{code: code, lex: lexicons()[code], text: s, asks: asks, plain: plain(s, code)}
+	w := &words{code: code, lex: lexicons()[code], text: s, asks: asks, plain: plain(s, code)}
+	w.begins[0] = true
+	for i := range w.plain {
+		w.begins[beginning(w.plain[i:])] = true
+	}
+	return w
 }
 
 // list returns the words of a text in lower case.
@@ -144,10 +152,25 @@ type hit struct {
 	word string
 }
 
+// beginnings is the bound of what beginning returns.
+const beginnings = 1 << 12
+
+// beginning returns a number for the first three bytes of a text, the same for equal bytes, so that few
+// patterns are looked for where they are not. It is 0 for a shorter text.
+func beginning(s string) uint16 {
+	if len(s) < 3 {
+		return 0
+	}
+	return (uint16(s[0])<<9 ^ uint16(s[1])<<5 ^ uint16(s[2])) % beginnings
+}
+
 // hits returns the words of a scale that occur in a text, in order. Longer matches win.
 func (w *words) hits(scale string) (out []hit) {
 	plain := []byte(w.plain)
 	for _, e := range w.lex[scale] {
+		if !w.begins[e.begins] {
+			continue
+		}
 		for from := 0; ; {
 			i := bytes.Index(plain[from:], []byte(e.pattern))
 			if i < 0 {

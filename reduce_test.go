@@ -220,9 +220,7 @@ func TestMissingTexts(t *testing.T) {
 				t.Errorf("native %v, statistics %v and %v, want %v, %v and %v", whole.Native, whole.First, whole.All, c.native, c.first, c.all)
 			}
 			for h, st := range whole.NativeStatus {
-				if (st == ok) != c.seg.Hypotheses[h].Text.Valid {
-					t.Errorf("status of native score %d is %v", h, st)
-				}
+				assert.Equal(t, c.seg.Hypotheses[h].Text.Valid, (st == ok), "status of native score %d is %v", h, st)
 			}
 		})
 	}
@@ -237,9 +235,8 @@ func TestColumnsAreOriginalsThenVariants(t *testing.T) {
 	if want := []float64{102, 0, 107, 0, 105}; ms.Columns != 5 || !slices.Equal(ms.Values, want) {
 		t.Errorf("%d columns %v, want %v", ms.Columns, ms.Values, want)
 	}
-	if want := []metrics.Status{ok, noR, ok, noR, ok}; !slices.Equal(ms.Status, want) {
-		t.Errorf("statuses %v, want %v", ms.Status, want)
-	}
+	want := []metrics.Status{ok, noR, ok, noR, ok}
+	assert.True(t, slices.Equal(ms.Status, want), "statuses %v, want %v", ms.Status, want)
 	// A segment may have only variants.
 	seg.References = nil
 	if ms := scoreOne(t, refract.Options{}, prepared{sized(false, true)}, seg); !slices.Equal(ms.Values, []float64{107, 0, 105}) || !slices.Equal(ms.First, []float64{107}) {
@@ -256,9 +253,8 @@ func TestNoReferencesError(t *testing.T) {
 	if !errors.As(err, &none) || none.ID != "x1" || none.Metric != "sized" {
 		t.Fatalf("%v, want a NoReferencesError of x1", err)
 	}
-	if want := `set.jsonl:7: segment "x1" has no reference, which sized needs`; !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("%q does not begin with %q", err, want)
-	}
+	want := `set.jsonl:7: segment "x1" has no reference, which sized needs`
+	assert.True(t, strings.HasPrefix(err.Error(), want), "%q does not begin with %q", err, want)
 	seg.Pos = refract.Position{}
 	if _, err = e.Score(t.Context(), []*refract.Segment{seg}); !strings.HasPrefix(err.Error(), `segment "x1"`) {
 		t.Errorf("an unknown position is stated: %v", err)
@@ -278,9 +274,8 @@ func TestFailedCells(t *testing.T) {
 		return out, nil
 	}
 	ms := scoreOne(t, refract.Options{}, f, segment("s", 1, []int{1, -1, 2}, []int{3, -1, 4}))
-	if want := []metrics.Status{ok, noR, ok, noH, noH, noH, ok, noR, bad}; !slices.Equal(ms.Status, want) {
-		t.Errorf("statuses %v, want %v", ms.Status, want)
-	}
+	want := []metrics.Status{ok, noR, ok, noH, noH, noH, ok, noR, bad}
+	assert.True(t, slices.Equal(ms.Status, want), "statuses %v, want %v", ms.Status, want)
 }
 
 // A block contains only what the metric asks for, and a segment with nothing to score is

@@ -134,9 +134,7 @@ func TestStoredScores(t *testing.T) {
 				}
 				fresh += refs + hyps - 1
 			}
-			if asked := kept.cells.Load() - after; asked != fresh {
-				t.Fatalf("%d cells asked for, %d are new", asked, fresh)
-			}
+			require.Equal(t, fresh, kept.cells.Load()-after)
 		}
 	})
 }
@@ -149,9 +147,8 @@ func TestDamagedScores(t *testing.T) {
 	o := refract.Options{Store: store, Warn: func(string) { warnings++ }}
 	segs := []*refract.Segment{segment("a", 1, []int{1, 2}, []int{1, 2, 4}), segment("b", 1, []int{3}, []int{5})}
 	score := func() {
-		if _, err := engine(t, o, []metrics.Metric{m}).Score(t.Context(), segs); err != nil {
-			t.Fatal(err)
-		}
+		_, err := engine(t, o, []metrics.Metric{m}).Score(t.Context(), segs)
+		require.NoError(t, err)
 	}
 	score()
 	first := m.cells.Load()

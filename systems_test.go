@@ -68,9 +68,7 @@ func TestSystems(t *testing.T) {
 		{System: "late", Setting: 2, Value: -601, OK: true, Pooled: true, Segments: 1, Missing: 3, MinReferences: 1, MaxReferences: 1, Human: true},
 	}
 	got := s.Scores()
-	if len(got) != len(want) {
-		t.Fatalf("%d scores, want %d", len(got), len(want))
-	}
+	require.Len(t, got, len(want), "%d scores", len(got))
 	for i := range want {
 		assert.Equal(t, got[i].Pooled, got[i].Statistics != nil, "score %d: statistics %v", i, got[i].Statistics)
 		rows, value := s.Samples(&got[i])
@@ -84,9 +82,8 @@ func TestSystems(t *testing.T) {
 			t.Errorf("score %d: %v of all samples, want %v", i, v, got[i].Value)
 		}
 		entered := map[string][]int{"sys0": {0, 1, 2}, "sys1": {0, 2}, "late": {2}}[got[i].System]
-		if e := s.Entered(&got[i]); !slices.Equal(e, entered) {
-			t.Errorf("score %d: of segments %v, want %v", i, e, entered)
-		}
+		e := s.Entered(&got[i])
+		assert.True(t, slices.Equal(e, entered), "score %d: of segments %v, want %v", i, e, entered)
 		got[i].Statistics = nil
 		if !reflect.DeepEqual(got[i], want[i]) {
 			t.Errorf("score %d\n%+v, want\n%+v", i, got[i], want[i])
@@ -256,9 +253,7 @@ func TestSystemsState(t *testing.T) {
 			for _, s := range segments {
 				want.Add(s)
 			}
-			if id.Of(aggregate.Must(a)) != want.Of(aggregate.Must(a)) {
-				t.Fatalf("another set of %s", a)
-			}
+			require.Equal(t, want.Of(aggregate.Must(a)), id.Of(aggregate.Must(a)), "another set of %s", a)
 		}
 	})
 }

@@ -53,9 +53,7 @@ func TestApply(t *testing.T) {
 			t.Errorf("%s (higher %v) = %+v, %v, want %v", tt.spec, tt.higher, got, err, tt.want)
 		}
 	}
-	if !slices.Equal(s, []float64{2, 8, 4, 1}) {
-		t.Errorf("Apply changed its input: %v", s)
-	}
+	assert.True(t, slices.Equal(s, []float64{2, 8, 4, 1}), "Apply changed its input: %v", s)
 }
 
 func TestMissing(t *testing.T) {
@@ -137,9 +135,7 @@ func TestReductionsAreMeans(t *testing.T) {
 			back := slices.Clone(s)
 			slices.Reverse(back)
 			other, _ := a.Apply(back, nil, higher, Exclude, nil)
-			if other.Value != got.Value {
-				rt.Fatalf("%s of %v = %v, reversed %v", spec, s, got.Value, other.Value)
-			}
+			require.Equal(rt, got.Value, other.Value, "%s of %v", spec, s)
 		}
 	})
 }
@@ -162,9 +158,8 @@ func TestMeansAreRational(t *testing.T) {
 			}
 		}
 	})
-	if a, b := numeric.Mean([]float64{0.1, 0.2, 0.3}), numeric.Mean([]float64{0.1, 0.2, 0.3, 0.1, 0.2, 0.3}); a != b {
-		t.Errorf("the same scores twice have another mean: %v and %v", a, b)
-	}
+	a, b := numeric.Mean([]float64{0.1, 0.2, 0.3}), numeric.Mean([]float64{0.1, 0.2, 0.3, 0.1, 0.2, 0.3})
+	assert.Equal(t, b, a, "the same scores twice have another mean")
 }
 
 // Default aggregators follow the metric's direction; those that a user names do not.

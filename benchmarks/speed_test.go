@@ -69,20 +69,14 @@ func BenchmarkMatrix(b *testing.B) {
 	segs := segments(b)
 	for _, spec := range []string{"bleu", "chrf", "chrf++", "ter"} {
 		m, err := metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}.Parse(b.Context(), spec)
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		e, err := refract.NewEngine([]refract.Setting{{Metric: m}}, refract.Options{Workers: 1})
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		b.Run(spec, func(b *testing.B) {
 			pairs := 0
 			for b.Loop() {
 				out, err := e.Score(context.Background(), segs)
-				if err != nil {
-					b.Fatal(err)
-				}
+				require.NoError(b, err)
 				pairs = 0
 				for _, s := range out {
 					pairs += len(s.Metrics[0].Values)
@@ -154,25 +148,17 @@ func BenchmarkPairwise(b *testing.B) {
 		b.Skip("REFRACT_PAIRWISE names no file; peers/fastchrf_speed.py makes one")
 	}
 	f, err := os.Open(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	defer f.Close()
 	var batches []metrics.Block
 	dec := json.NewDecoder(bufio.NewReader(f))
-	if err := dec.Decode(&batches); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, dec.Decode(&batches))
 	m, err := chrf.New(chrf.Defaults())
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	pairs := 0
 	for b.Loop() {
 		out, err := m.Score(context.Background(), batches)
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		pairs = 0
 		for _, s := range out {
 			pairs += len(s.Values)

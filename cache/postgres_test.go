@@ -63,9 +63,8 @@ func inPostgres(t testing.TB, databaseURL string, statements ...string) {
 	require.NoError(t, err)
 	defer conn.Close(ctx)
 	for _, s := range statements {
-		if _, err := conn.Exec(ctx, s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
+		_, err := conn.Exec(ctx, s)
+		require.NoError(t, err, "%s", s)
 	}
 }
 

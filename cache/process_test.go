@@ -291,9 +291,8 @@ func claimsOfAKilledProcess(t *testing.T, where string) {
 	}
 	cmd, out := start(t, where, claiming, 0, n)
 	for range n {
-		if _, ok := finished(t, out); !ok {
-			t.Fatal("the child ended early")
-		}
+		_, ok := finished(t, out)
+		require.True(t, ok, "the child ended early")
 	}
 	granted, err := before.Claim(t.Context(), keys)
 	if err != nil || slices.Contains(granted, true) {

@@ -73,9 +73,8 @@ func TestNewParams(t *testing.T) {
 		}
 	}
 	for _, bad := range []any{math.NaN(), math.Inf(1), "\xff", json.Number("x"), []any{make(chan int)}} {
-		if p, err := cache.NewParams(map[string]any{"p": bad}); err == nil {
-			t.Errorf("NewParams of %v = %q, want an error", bad, p)
-		}
+		p, err := cache.NewParams(map[string]any{"p": bad})
+		assert.Error(t, err, "NewParams of %v = %q, want an error", bad, p)
 	}
 }
 

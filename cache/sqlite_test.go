@@ -43,9 +43,8 @@ func execute(t testing.TB, file string, statements ...string) {
 	require.NoError(t, err)
 	defer db.Close()
 	for _, s := range statements {
-		if _, err := db.ExecContext(t.Context(), s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
+		_, err := db.ExecContext(t.Context(), s)
+		require.NoError(t, err, "%s", s)
 	}
 }
 
@@ -102,12 +101,10 @@ func TestOpenRefusesPaths(t *testing.T) {
 			assert.Equal(t, "sub", names(t, dir)+names(t, filepath.Join(dir, "sub")))
 		})
 	}
-	if _, err := cache.Open(t.Context(), ""); err == nil {
-		t.Error("no error for an empty path")
-	}
-	if _, err := cache.Open(t.Context(), os.DevNull); err == nil {
-		t.Error("no error for a device")
-	}
+	_, err := cache.Open(t.Context(), "")
+	assert.Error(t, err, "no error for an empty path")
+	_, err = cache.Open(t.Context(), os.DevNull)
+	assert.Error(t, err, "no error for a device")
 }
 
 func TestOpenOddNames(t *testing.T) {
@@ -266,9 +263,8 @@ func lock(t testing.TB, file string, statements ...string) {
 		assert.NoError(t, errors.Join(conn.Close(), db.Close()))
 	})
 	for _, s := range statements {
-		if _, err := conn.ExecContext(t.Context(), s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
+		_, err := conn.ExecContext(t.Context(), s)
+		require.NoError(t, err, "%s", s)
 	}
 }
 

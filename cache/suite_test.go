@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -171,9 +169,8 @@ func suiteRefused(t *testing.T, open func(*testing.T) cache.Store) {
 	} {
 		e := newEntry(1)
 		test.change(&e)
-		if err := putEntry(t.Context(), s, e); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("putEntry(%+v) = %v, want an error with %q", e, err, test.want)
-		}
+		err := putEntry(t.Context(), s, e)
+		assert.ErrorContains(t, err, test.want, "putEntry(%+v)", e)
 		if a, ok, err := getAnswer(t.Context(), s, e.Request.Key()); err != nil || ok {
 			t.Errorf("Get of what was refused = %+v, %v", a, err)
 		}
@@ -186,9 +183,8 @@ func suiteCancelled(t *testing.T, open func(*testing.T) cache.Store) {
 	mustGet(t, s, newEntry(1).Request)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := getAnswer(ctx, s, newEntry(1).Request.Key()); !errors.Is(err, context.Canceled) {
-		t.Errorf("Get = %v, want context.Canceled", err)
-	}
+	_, _, err := getAnswer(ctx, s, newEntry(1).Request.Key())
+	assert.ErrorIs(t, err, context.Canceled, "Get")
 	assert.ErrorIs(t, putEntry(ctx, s, newEntry(2)), context.Canceled)
 	mustGet(t, s, newEntry(1).Request) // the store still works
 	mustPut(t, s, newEntry(2))
@@ -298,9 +294,8 @@ func suiteRecords(t *testing.T, open func(*testing.T) cache.Store) {
 		}
 	})
 	for _, bad := range []cache.Record{{Kind: "a"}, {Value: []byte("x")}} {
-		if _, err := s.Put(t.Context(), bad); err == nil {
-			t.Errorf("%+v was stored", bad)
-		}
+		_, err := s.Put(t.Context(), bad)
+		assert.Error(t, err, "%+v was stored", bad)
 		assert.Error(t, s.Replace(t.Context(), bad), "%+v was stored", bad)
 	}
 }

@@ -77,9 +77,7 @@ func TestComplete(t *testing.T) {
 				t.Fatalf("segment %s lacks %d after %d answers, want at least %d", s.ID, lack, len(s.Variants)+len(s.Rejected), least)
 			}
 		}
-		if sum.Lacking != lacking {
-			t.Fatalf("%d lacking, want %d", sum.Lacking, lacking)
-		}
+		require.Equal(t, lacking, sum.Lacking)
 		cfg.Client = nil
 		if x, err = diversify.New(cfg); err != nil {
 			t.Fatal(err)
@@ -121,9 +119,8 @@ func TestCompleteContinues(t *testing.T) {
 		require.NoError(t, err)
 		out, sum, err := run(context.Background(), x, segments(ds))
 		require.NoError(t, err)
-		if least := o.Needed; (least == 0) != (sum.Calls == 0) {
-			t.Fatalf("%d calls, foreseen %d", sum.Calls, least)
-		}
+		least := o.Needed
+		require.Equal(t, sum.Calls == 0, least == 0, "%d calls, foreseen %d", sum.Calls, least)
 		added := 0
 		for i, s := range out {
 			added += len(s.Variants) - len(ds[i].Variants)
@@ -148,8 +145,6 @@ func TestCompleteContinues(t *testing.T) {
 				t.Fatalf("segment %s: %d variants of %d wanted", s.ID, len(s.Variants), cfg.Complete)
 			}
 		}
-		if added != sum.Variants {
-			t.Fatalf("%d variants are new, counted %d", added, sum.Variants)
-		}
+		require.Equal(t, sum.Variants, added)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	refract "github.com/refract-eval/refract"
@@ -32,9 +33,8 @@ func TestChangedSettingsAskAgain(t *testing.T) {
 		cfg.Prompts = cfg.Prompts[:1]
 		mustRun(t, newExpander(t, cfg), numbered(1))
 		change(&cfg)
-		if _, s := mustRun(t, newExpander(t, cfg), numbered(1)); s.Calls != 2 {
-			t.Errorf("another %s: %d calls, want 2", name, s.Calls)
-		}
+		_, s := mustRun(t, newExpander(t, cfg), numbered(1))
+		assert.Equal(t, 2, s.Calls, "another %s", name)
 	}
 	cfg := config(completer(echo))
 	mustRun(t, newExpander(t, cfg), numbered(1))
@@ -192,9 +192,7 @@ func TestObserve(t *testing.T) {
 	var last diversify.Progress
 	updates := 0
 	cfg.Observe = func(p diversify.Progress) {
-		if !busy.CompareAndSwap(false, true) {
-			t.Error("called by two goroutines at once")
-		}
+		assert.True(t, busy.CompareAndSwap(false, true), "called by two goroutines at once")
 		defer busy.Store(false)
 		if p.Calls < last.Calls || p.Cached < last.Cached || p.Segments < last.Segments {
 			t.Errorf("%+v after %+v", p, last)
@@ -216,9 +214,8 @@ func TestClaimsAreReleased(t *testing.T) {
 		return llm.Response{}, &llm.Error{Kind: llm.ErrAuth}
 	}))
 	cfg.Store, cfg.Concurrency = first, 2
-	if _, _, err := run(t.Context(), newExpander(t, cfg), numbered(3)); err == nil {
-		t.Fatal("no error")
-	}
+	_, _, err := run(t.Context(), newExpander(t, cfg), numbered(3))
+	require.Error(t, err, "no error")
 	// The first store stays open; claims not released would live as long.
 	cfg.Store, cfg.Client = openSQLite(t, file), completer(echo)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -86,9 +86,7 @@ func TestFormAuto(t *testing.T) {
 			before := asked()
 			cfg.FormFound = nil
 			mustRun(t, newExpander(t, cfg), segments{{ID: "new", References: []refract.Text{refract.NewText("A new one.")}}})
-			if n := asked() - before; n != 10+c.probes-c.stored {
-				t.Errorf("%d calls for ten new answers", n)
-			}
+			assert.Equal(t, 10+c.probes-c.stored, asked()-before)
 		})
 	}
 }
@@ -125,9 +123,7 @@ func TestFormAutoTakesWhatIsStored(t *testing.T) {
 				want = ""
 			}
 		}
-		if v.Origin.Form != want {
-			t.Errorf("%s: form %q", v.Prompt, v.Origin.Form)
-		}
+		assert.Equal(t, want, v.Origin.Form, "%s: form", v.Prompt)
 	}
 	offline.Prompts = all
 	again, _ := mustRun(t, newExpander(t, offline), ds)
@@ -224,9 +220,8 @@ func TestImpossibleForms(t *testing.T) {
 		c.change(&cfg)
 		cfg.Client = client(t, server, func(l *llm.Config) { l.Endpoint = cfg.Endpoint })
 		cfg.Form = diversify.FormJSON
-		if _, err := diversify.New(cfg); err == nil || !strings.Contains(err.Error(), c.json) {
-			t.Errorf("error %v, want %s", err, c.json)
-		}
+		_, err := diversify.New(cfg)
+		assert.ErrorContains(t, err, c.json, "error")
 		cfg.Form = diversify.FormAuto
 		if _, s := mustRun(t, newExpander(t, cfg), numbered(1)); s.Calls != 20 || server.Calls() != 20 {
 			t.Errorf("%d calls, %+v", server.Calls(), s)
@@ -234,9 +229,8 @@ func TestImpossibleForms(t *testing.T) {
 	}
 	cfg := config(nil)
 	cfg.Form = "xml"
-	if _, err := diversify.New(cfg); err == nil || !strings.Contains(err.Error(), `unknown form "xml"`) {
-		t.Errorf("error %v", err)
-	}
+	_, err := diversify.New(cfg)
+	assert.ErrorContains(t, err, `unknown form "xml"`, "error")
 }
 
 // A server failure that has nothing to do with the form ends the run, and the error says

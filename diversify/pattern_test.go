@@ -5,6 +5,8 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestPattern(t *testing.T) {
@@ -13,8 +15,7 @@ func TestPattern(t *testing.T) {
 		{"refusal", `it begins with "i'm sorry" and speaks of "the \"text\""…`, "refusal: it begins with … and speaks of …"},
 		{"length", "311 characters for 1,024", "length: … characters for …"},
 	} {
-		if got := diversify.Pattern(&refract.Variant{Verdict: c.verdict, Detail: c.detail}); got != c.want {
-			t.Errorf("Pattern(%q, %q) = %q; want %q", c.verdict, c.detail, got, c.want)
-		}
+		got := diversify.Pattern(&refract.Variant{Verdict: c.verdict, Detail: c.detail})
+		assert.Equal(t, c.want, got, "Pattern(%q, %q)", c.verdict, c.detail)
 	}
 }

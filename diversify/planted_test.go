@@ -11,6 +11,8 @@ import (
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // Planted changes are spread evenly over a dataset of known length, and otherwise go into its
@@ -63,9 +65,7 @@ func TestPlants(t *testing.T) {
 				human += s.Judged.Human
 				for _, p := range s.Judged.Planted {
 					in = append(in, s.ID)
-					if !p.Caught {
-						t.Errorf("segment %s: %+v", s.ID, p)
-					}
+					assert.True(t, p.Caught, "segment %s: %+v", s.ID, p)
 				}
 			}
 			if got := strings.Join(in, " "); got != c.in || human != c.human {

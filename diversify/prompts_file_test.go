@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/diversify"
@@ -101,14 +102,10 @@ func FuzzReadPrompts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		prompts, err := diversify.ReadPrompts(writePrompts(t, text))
 		if err != nil {
-			if strings.Contains(err.Error(), "\n") {
-				t.Errorf("an error of several lines: %v", err)
-			}
+			assert.NotContains(t, err.Error(), "\n", "an error of several lines: %v", err)
 			return
 		}
-		if len(prompts) == 0 {
-			t.Fatal("no prompt and no error")
-		}
+		require.NotEqual(t, 0, len(prompts), "no prompt and no error")
 		for _, p := range prompts {
 			if strings.ContainsAny(p.Name, ",*@: \n") || !strings.Contains(p.Render("\x00here\x00", ""), "\x00here\x00") {
 				t.Errorf("%+v", p)

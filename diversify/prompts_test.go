@@ -29,9 +29,8 @@ func TestBuiltInPrompts(t *testing.T) {
 		if byName[p.Name] {
 			t.Errorf("two prompts are named %s", p.Name)
 		}
-		if other, ok := byText[p.Text]; ok {
-			t.Errorf("%s and %s have the same text", other, p.Name)
-		}
+		other, ok := byText[p.Text]
+		assert.False(t, ok, "%s and %s have the same text", other, p.Name)
 		byName[p.Name], byText[p.Text] = true, p.Name
 		if p.FromSource() {
 			if diversify.SetOf(p) == "file" || p.Language != "" {
@@ -39,9 +38,7 @@ func TestBuiltInPrompts(t *testing.T) {
 			}
 			continue
 		}
-		if p.NeedsSource() {
-			t.Errorf("%+v", p)
-		}
+		assert.False(t, p.NeedsSource(), "%+v", p)
 		_, suffix, _ := strings.Cut(p.Name, "@")
 		if suffix != p.Language && (suffix != "" || p.Language != "en") {
 			t.Errorf("%s is in language %q", p.Name, p.Language)
@@ -107,9 +104,7 @@ func TestRender(t *testing.T) {
 		// Without either placeholder it is an instruction, even with other braces.
 		{diversify.Prompt{Text: "Like {other}:"}, "r", "s", "Like {other}: r"},
 	} {
-		if got := c.prompt.Render(c.reference, c.source); got != c.want {
-			t.Errorf("%q with %q and %q: %q, want %q", c.prompt.Text, c.reference, c.source, got, c.want)
-		}
+		assert.Equal(t, c.want, c.prompt.Render(c.reference, c.source), "%q with %q and %q", c.prompt.Text, c.reference, c.source)
 	}
 	if !template.NeedsSource() || (diversify.Prompt{Text: "Like {other}:"}).NeedsSource() {
 		t.Error("NeedsSource is wrong")

@@ -276,9 +276,7 @@ func TestNotUnicode(t *testing.T) {
 		cfg := config(client(t, server))
 		cfg.Prompts, cfg.Check, cfg.Resample = ten(t, "order"), c, 1
 		out, _ := mustRun(t, newExpander(t, cfg), oneReference())
-		if len(out[0].Rejected) != 1 {
-			t.Fatalf("rejected %+v", out[0].Rejected)
-		}
+		require.Len(t, out[0].Rejected, 1, "rejected")
 		v := out[0].Rejected[0]
 		if v.Verdict != diversify.NotUnicode || v.Text.Valid || v.Detail == "" || v.Origin.Raw != refract.NewText(`"The train \ud83d"`) {
 			t.Errorf("rejected %+v", v)

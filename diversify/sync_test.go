@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	refract "github.com/refract-eval/refract"
@@ -60,9 +61,8 @@ func TestConcurrency(t *testing.T) {
 			}
 			close(full)
 		}()
-		if _, s := mustRun(t, newExpander(t, cfg), numbered(40)); s.Calls != 80 {
-			t.Errorf("%d calls", s.Calls)
-		}
+		_, s := mustRun(t, newExpander(t, cfg), numbered(40))
+		assert.Equal(t, 80, s.Calls)
 	})
 }
 
@@ -248,9 +248,8 @@ func TestExpandWaitsForItsCalls(t *testing.T) {
 			ds[0].References = ds[0].References[:1]
 			broken := errors.New("broken")
 			defer func() {
-				if p := recover(); (p != nil) != panics {
-					t.Errorf("panic %v", p)
-				}
+				p := recover()
+				assert.Equal(t, panics, (p != nil), "panic %v", p)
 				if n := inFlight.Load(); n != 0 {
 					t.Errorf("%d calls are left", n)
 				}

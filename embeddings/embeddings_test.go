@@ -70,13 +70,9 @@ func numbered(n int) []string {
 
 func checkVectors(t rapid.TB, texts []string, got [][]float32, dimensions int) {
 	t.Helper()
-	if len(got) != len(texts) {
-		t.Fatalf("%d vectors for %d texts", len(got), len(texts))
-	}
+	require.Len(t, got, len(texts), "%d vectors for", len(got))
 	for i, text := range texts {
-		if !slices.Equal(got[i], vector(text, dimensions)) {
-			t.Fatalf("the vector of text %d is that of another", i)
-		}
+		require.True(t, slices.Equal(got[i], vector(text, dimensions)), "the vector of text %d is that of another", i)
 	}
 }
 
@@ -90,9 +86,7 @@ func TestModelKeepsTheOrder(t *testing.T) {
 		got, err := s.Embed(t.Context(), texts)
 		require.NoError(t, err)
 		checkVectors(t, texts, got, cmp.Or(s.Dimensions, 8))
-		if want := (len(texts) + s.Batch - 1) / s.Batch; m.calls != want {
-			t.Fatalf("%d calls, want %d", m.calls, want)
-		}
+		require.Equal(t, (len(texts)+s.Batch-1)/s.Batch, m.calls)
 	})
 }
 
@@ -138,9 +132,7 @@ func TestModelStops(t *testing.T) {
 	}}
 	_, err := (&embeddings.Model{Store: cache.NewMemory(), Name: "m", Client: m, Batch: 1, Concurrency: 1}).Embed(ctx, numbered(50))
 	assert.ErrorIs(t, err, context.Canceled)
-	if m.calls > 2 {
-		t.Errorf("%d calls after the end", m.calls)
-	}
+	assert.LessOrEqual(t, m.calls, 2)
 	failed := errors.New("down")
 	m = &model{spoil: func(llm.EmbedRequest, [][]float32) ([][]float32, error) { return nil, failed }}
 	if _, err := (&embeddings.Model{Store: cache.NewMemory(), Name: "m", Client: m, Batch: 1, Concurrency: 1}).Embed(t.Context(), numbered(50)); !errors.Is(err, failed) || m.calls > 2 {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -81,9 +82,7 @@ func TestImportsGoDown(t *testing.T) {
 		t.Fatalf("%d packages in %d rows", len(packages), row)
 	}
 	for folder, files := range packages {
-		if floors[folder] == 0 {
-			t.Errorf("ARCHITECTURE.md has no row for %s", folder)
-		}
+		assert.NotEqual(t, 0, floors[folder], "ARCHITECTURE.md has no row for %s", folder)
 		for _, f := range files {
 			for _, spec := range f.Imports {
 				if to := own(spec); to != "" && floors[to] <= floors[folder] {
@@ -193,7 +192,5 @@ func receiver(of ast.Expr) string {
 func TestCitedVersion(t *testing.T) {
 	cited, err := os.ReadFile("../CITATION.cff")
 	require.NoError(t, err)
-	if !strings.Contains(string(cited), "\nversion: "+refract.Version+"\n") {
-		t.Errorf("CITATION.cff is not of version %s", refract.Version)
-	}
+	assert.Contains(t, string(cited), "\nversion: "+refract.Version+"\n", "CITATION.cff is not of version %s", refract.Version)
 }

@@ -102,9 +102,8 @@ func TestBatchAPIErrors(t *testing.T) {
 	}
 	h.Key = ""
 	for _, id := range []string{"batch_1", "../files", "a/b?c#d"} {
-		if _, err := c.GetBatch(t.Context(), id); !isKind(err, llm.ErrNotFound) {
-			t.Errorf("error %v", err)
-		}
+		_, err := c.GetBatch(t.Context(), id)
+		assert.True(t, isKind(err, llm.ErrNotFound), "error %v", err)
 	}
 	if _, err := content(t.Context(), c, "file-9"); !isKind(err, llm.ErrNotFound) {
 		t.Errorf("error %v", err)

@@ -176,9 +176,8 @@ func TestNoPromptLogprobs(t *testing.T) {
 		}
 	}
 	for _, kind := range []error{llm.ErrContextLength, llm.ErrUnavailable} {
-		if _, err := c.Complete(t.Context(), scored("p")); !isKind(err, kind) {
-			t.Errorf("%v", err)
-		}
+		_, err := c.Complete(t.Context(), scored("p"))
+		assert.True(t, isKind(err, kind), "%v", err)
 	}
 }
 
@@ -193,9 +192,8 @@ func TestParseTokens(t *testing.T) {
 		`[{"t":"a","o":0,"e":1,"p":null},{"t":"a","o":2,"e":3,"p":null}]`: "token 2 is at 2 to 3, after one at 0 to 1",
 		`[{"t":"a","o":0,"e":1,"p":0.5}]`:                                 "log-probability 0.5",
 	} {
-		if _, err := llm.ParseTokens(text); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", text, err)
-		}
+		_, err := llm.ParseTokens(text)
+		assert.ErrorContains(t, err, says, "%s", text)
 	}
 	if tokens, err := llm.ParseTokens("[]"); err != nil || len(tokens) != 0 {
 		t.Errorf("%v, %v", tokens, err)

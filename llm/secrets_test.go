@@ -230,7 +230,6 @@ func TestAnswersThatRepeatTheKey(t *testing.T) {
 	}
 	h := &llmtest.Handler{}
 	h.Fail(llmtest.Body(200, "application/json", `{"model":"Bearer sk-0123456789","choices":[{"message":{"content":"x"}}]}`))
-	if _, err := local(t, h, func(cfg *llm.Config) { cfg.APIKey = "sk-0123456789" }).Complete(t.Context(), request("p")); !isKind(err, llm.ErrBadAnswer) {
-		t.Errorf("the model's name: %v", err)
-	}
+	_, err := local(t, h, func(cfg *llm.Config) { cfg.APIKey = "sk-0123456789" }).Complete(t.Context(), request("p"))
+	assert.True(t, isKind(err, llm.ErrBadAnswer), "the model's name: %v", err)
 }

@@ -284,9 +284,8 @@ func TestWarn(t *testing.T) {
 			})
 		})
 		for range 2 {
-			if _, err := c.Complete(t.Context(), request("p")); !isKind(err, llm.ErrNotFound) {
-				t.Errorf("error %v", err)
-			}
+			_, err := c.Complete(t.Context(), request("p"))
+			assert.True(t, isKind(err, llm.ErrNotFound), "error %v", err)
 		}
 		if took := time.Since(begun); took < 30*time.Second || took > 33*time.Second || len(told) != 2 || !strings.HasSuffix(told[0].Error(), "; trying until 00:01:00") || !errors.Is(told[1], llm.ErrNotFound) {
 			t.Errorf("told %v after %v", told, took)

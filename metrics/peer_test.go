@@ -99,9 +99,7 @@ func TestSacreBLEU(t *testing.T) {
 			t.Fatalf("stopping after the first failures")
 		}
 	}
-	if scores == 0 {
-		t.Fatalf("%s has no row", path)
-	}
+	require.NotEqual(t, 0, scores, "%s has no row", path)
 	t.Logf("%v rows, %d scores, largest difference %.3g", rows, scores, worst)
 }
 

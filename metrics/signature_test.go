@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,9 +32,8 @@ func TestSignatureRoundTrip(t *testing.T) {
 
 func TestParseSignatureErrors(t *testing.T) {
 	for _, bad := range []string{"", "case", "case:mixed|", "case:mixed||tok:13a", ":x"} {
-		if s, err := ParseSignature(bad); err == nil || !strings.Contains(err.Error(), "key:value") {
-			t.Errorf("ParseSignature(%q) = %q, %v, want an error", bad, s, err)
-		}
+		s, err := ParseSignature(bad)
+		assert.ErrorContains(t, err, "key:value", "ParseSignature(%q) = %q", bad, s)
 	}
 }
 

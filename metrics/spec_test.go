@@ -122,9 +122,8 @@ func TestTail(t *testing.T) {
 			t.Errorf("%q became %v, %v", tail, m, err)
 		}
 	}
-	if _, err := offered.Parse(ctx, "exec"); !errors.As(err, new(*SpecError)) {
-		t.Errorf("no tail: %v", err)
-	}
+	_, err := offered.Parse(ctx, "exec")
+	assert.True(t, errors.As(err, new(*SpecError)), "no tail: %v", err)
 	if _, err := offered.Parse(ctx, "exec:none"); err != errProbe {
 		t.Errorf("the factory's own error: %v", err)
 	}

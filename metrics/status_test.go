@@ -15,9 +15,8 @@ func TestStatusNames(t *testing.T) {
 	}
 	assert.Equal(t, "Status(10)", Status(10).String(), "an unknown status is written")
 	for _, bad := range []string{"", "Scored", "Status(10)", "missing_reference"} {
-		if s, err := ParseStatus(bad); err == nil {
-			t.Errorf("ParseStatus(%q) = %v, want an error", bad, s)
-		}
+		s, err := ParseStatus(bad)
+		assert.Error(t, err, "ParseStatus(%q) = %v, want an error", bad, s)
 	}
 	_, err := ParseStatus("missing_reference")
 	assert.ErrorContains(t, err, `did you mean "missing-reference"`, "no suggestion")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -60,9 +61,7 @@ func TestDocument(t *testing.T) {
 			}
 		}
 		for _, c := range slices.Concat(f.Wrong, f.Refused) {
-			if !names[c.Case] {
-				t.Errorf("%s: there is no case %q: run run.py again", f.Package, c.Case)
-			}
+			assert.True(t, names[c.Case], "%s: there is no case %q: run run.py again", f.Package, c.Case)
 		}
 	}
 	const path, begin, end = "../../docs/reference/conformance.md", "<!-- tables -->\n", "<!-- end of tables -->"
@@ -78,9 +77,7 @@ func TestDocument(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(before+begin+tables+end+after), 0o644))
 		return
 	}
-	if old != tables {
-		t.Errorf("the tables of %s are not of results.json: go test ./benchmarks/conformance -update", path)
-	}
+	assert.Equal(t, tables, old, "the tables of %s are not of results.json: go test ./benchmarks/conformance -update", path)
 }
 
 func render(found []finding, groups []string) string {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // rated arranges the scores of raters, NaN for none, as the ratings of one system's outputs.
@@ -70,9 +72,8 @@ func TestAlpha(t *testing.T) {
 	nan := math.NaN()
 	r := rated([][]float64{{1, 2, 3, 3, 2, 1, 4, nan}, {1, 2, 3, 4, 2, 2, 4, 5}, {nan, 3, 3, 3, 2, 2, 5, nan}})
 	for s, want := range []float64{IntervalScale: 0.8333333333333334, OrdinalScale: 0.8587733549959382} { // of krippendorff 0.9.0
-		if got := r.Alpha(Scale(s)); !near(got, want, 1e-15) {
-			t.Errorf("alpha = %.17g, want %.17g", got, want)
-		}
+		got := r.Alpha(Scale(s))
+		assert.True(t, near(got, want, 1e-15), "alpha = %.17g, want %.17g", got, want)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		score := rapid.SampledFrom([]float64{-5, -1, -0.1, 0, 1, 2, 3})
@@ -138,9 +139,8 @@ func TestKrippendorffVectors(t *testing.T) {
 			}
 		}
 		for s, want := range []undefined{IntervalScale: c.Interval, OrdinalScale: c.Ordinal} {
-			if got := rated(raters).Alpha(Scale(s)); !near(got, float64(want), 1e-9) {
-				t.Errorf("case %d, scale %d: alpha = %.17g, krippendorff: %.17g", i, s, got, want)
-			}
+			got := rated(raters).Alpha(Scale(s))
+			assert.True(t, near(got, float64(want), 1e-9), "case %d, scale %d: alpha = %.17g, krippendorff: %.17g", i, s, got, want)
 		}
 	}
 	t.Logf("%d tables of ratings", len(cases))

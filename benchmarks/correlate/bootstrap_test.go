@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -121,9 +122,8 @@ func TestWeightedEqualsMaterialised(t *testing.T) {
 			require.NoError(t, err)
 			rs := mustResampler(p, c.statistic, c.grouping)
 			for range 2 {
-				if got := rs.weighted(weights, &s); !near(got, want.Value, 1e-12) {
-					t.Fatalf("%v by %v: %v, materialised %v", c.statistic, c.grouping, got, want.Value)
-				}
+				got := rs.weighted(weights, &s)
+				require.True(t, near(got, want.Value, 1e-12), "%v by %v: %v, materialised %v", c.statistic, c.grouping, got, want.Value)
 			}
 		}
 	})
@@ -216,9 +216,8 @@ func TestBootstrapOptionErrors(t *testing.T) {
 		{}, {Resamples: -1}, {Resamples: MaxResamples + 1},
 		{Resamples: 1, Units: Units{0}}, {Resamples: 1, Units: Units{0, -1}},
 	} {
-		if _, _, err := o.Resample(t.Context(), Measure{}, p); err == nil {
-			t.Errorf("%+v: no error", o)
-		}
+		_, _, err := o.Resample(t.Context(), Measure{}, p)
+		assert.Error(t, err, "%+v: no error", o)
 	}
 }
 
@@ -234,9 +233,7 @@ func TestBootstrapCancelled(t *testing.T) {
 	cancel()
 	select {
 	case err := <-done:
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("error %v, want context.Canceled", err)
-		}
+		assert.ErrorIs(t, err, context.Canceled, "error")
 	case <-time.After(time.Minute):
 		t.Fatal("still running a minute after the context was cancelled")
 	}
@@ -251,9 +248,8 @@ func BenchmarkWMT22(b *testing.B) {
 		b.Run(s.String(), func(b *testing.B) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 			for b.Loop() {
-				if _, _, err := boot.Resample(b.Context(), m, p); err != nil {
-					b.Fatal(err)
-				}
+				_, _, err := boot.Resample(b.Context(), m, p)
+				require.NoError(b, err)
 			}
 		})
 	}
@@ -274,8 +270,6 @@ func TestResamplable(t *testing.T) {
 			t.Errorf("%v: Resamplable gives %v", tt.m, err)
 		}
 		_, _, err := Bootstrap{Resamples: 1}.Resample(t.Context(), tt.m, large)
-		if errors.Is(err, ErrTooManyPairs) != tt.many {
-			t.Errorf("%v: Resample gives %v", tt.m, err)
-		}
+		assert.Equal(t, tt.many, errors.Is(err, ErrTooManyPairs), "%v: Resample gives %v", tt.m, err)
 	}
 }

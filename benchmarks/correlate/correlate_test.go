@@ -72,9 +72,7 @@ func TestCorrelate(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := Measure{Statistic: test.statistic, Grouping: test.grouping}.Of(table(t, test.segments...))
 			require.NoError(t, err)
-			if !near(got.Value, test.want.Value, 1e-15) {
-				t.Errorf("value %v, want %v", got.Value, test.want.Value)
-			}
+			assert.True(t, near(got.Value, test.want.Value, 1e-15), "value %v, want %v", got.Value, test.want.Value)
 			got.Value, test.want.Value = 0, 0
 			if got != test.want {
 				t.Errorf("%+v, want %+v", got, test.want)

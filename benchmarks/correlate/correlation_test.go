@@ -47,9 +47,7 @@ func TestCorrelations(t *testing.T) {
 				{"spearman", Spearman(test.x, test.y), test.spearman},
 				{"pearson", Pearson(test.x, test.y), test.pearson},
 			} {
-				if !near(c.got, c.want, 1e-15) {
-					t.Errorf("%s = %v, want %v", c.name, c.got, c.want)
-				}
+				assert.True(t, near(c.got, c.want, 1e-15), "%s = %v, want %v", c.name, c.got, c.want)
 			}
 		})
 	}
@@ -66,9 +64,8 @@ func TestPearsonExtremes(t *testing.T) {
 			scaled[i] = math.Ldexp(v, exponent)
 		}
 		assert.Equal(t, want, Pearson(scaled, y), "with x times 2^%d", exponent)
-		if got := newPearsonRow(y, scaled, make([]int32, len(x))).weighted([]int32{1}, nil); !near(got, want, 1e-15) {
-			t.Errorf("weighted, with y times 2^%d: %v, want %v", exponent, got, want)
-		}
+		got := newPearsonRow(y, scaled, make([]int32, len(x))).weighted([]int32{1}, nil)
+		assert.True(t, near(got, want, 1e-15), "weighted, with y times 2^%d: %v, want %v", exponent, got, want)
 	}
 	for _, exponent := range []int{400, 0, -400} {
 		lastDigits := []float64{1, 1 + 0x1p-52, 1 + 0x3p-52}
@@ -76,19 +73,15 @@ func TestPearsonExtremes(t *testing.T) {
 			lastDigits[i] = math.Ldexp(v, exponent)
 		}
 		// The mean is 4/3 of the last digit, and rounds to one.
-		if got, want := Pearson(lastDigits, lastDigits), 1.0; !near(got, want, 1e-15) {
-			t.Errorf("differences in the last digit at 2^%d: %v, want %v", exponent, got, want)
-		}
+		got, want := Pearson(lastDigits, lastDigits), 1.0
+		assert.True(t, near(got, want, 1e-15), "differences in the last digit at 2^%d: %v, want %v", exponent, got, want)
 	}
 	outlier := newPearsonRow([]float64{1e100, 1e-200, 3e-200, 2e-200}, []float64{0, 1, 2, 3}, []int32{0, 1, 1, 1})
-	if got := outlier.weighted([]int32{0, 1}, nil); !near(got, 0.5, 1e-15) {
-		t.Errorf("without the outlier: %v, want 0.5", got)
-	}
+	got := outlier.weighted([]int32{0, 1}, nil)
+	assert.True(t, near(got, 0.5, 1e-15), "without the outlier: %v, want 0.5", got)
 	smallest := math.SmallestNonzeroFloat64
 	want = Pearson([]float64{0, 1, 3}, []float64{1, 2, 3})
-	if got := Pearson([]float64{0, smallest, 3 * smallest}, []float64{1, 2, 3}); got != want {
-		t.Errorf("of the smallest numbers: %v, want %v", got, want)
-	}
+	assert.Equal(t, want, Pearson([]float64{0, smallest, 3 * smallest}, []float64{1, 2, 3}), "of the smallest numbers")
 }
 
 func TestPearsonOfTwoIsExact(t *testing.T) {
@@ -150,9 +143,8 @@ func naiveRanks(x []float64) []float64 {
 func TestSpearmanIsPearsonOfRanks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x, y := drawVectors(t)
-		if got, want := Spearman(x, y), Pearson(naiveRanks(x), naiveRanks(y)); !near(got, want, 1e-12) {
-			t.Fatalf("%v, want %v", got, want)
-		}
+		got, want := Spearman(x, y), Pearson(naiveRanks(x), naiveRanks(y))
+		require.True(t, near(got, want, 1e-12), "%v, want %v", got, want)
 	})
 }
 
@@ -167,12 +159,10 @@ func TestCorrelationProperties(t *testing.T) {
 			if r < -1 || r > 1 {
 				t.Fatalf("%v = %v is out of bounds", s, r)
 			}
-			if got := statistics[s].vector(y, x); !near(got, r, 1e-14) {
-				t.Fatalf("%v = %v, and %v with the vectors exchanged", s, r, got)
-			}
-			if got := statistics[s].vector(negated(x), y); !near(got, -r, 1e-14) {
-				t.Fatalf("%v = %v, and %v with x negated", s, r, got)
-			}
+			got := statistics[s].vector(y, x)
+			require.True(t, near(got, r, 1e-14), "%v = %v, and %v with the vectors exchanged", s, r, got)
+			got = statistics[s].vector(negated(x), y)
+			require.True(t, near(got, -r, 1e-14), "%v = %v, and %v with x negated", s, r, got)
 			if got := statistics[s].vector(x, x); !undefined && !near(got, 1, 1e-14) {
 				t.Fatalf("%v of x with itself = %v", s, got)
 			}

@@ -36,9 +36,7 @@ func TestMTME(t *testing.T) {
 		Values map[string]map[string]float64
 		Exact  map[string]float64 `json:"soft_exact"`
 	}
-	if err := json.Unmarshal(b, &document); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
+	require.NoError(t, json.Unmarshal(b, &document), "%s", name)
 	assert.Len(t, document.Values, 10, name)
 	compared, worst := 0, 0.0
 	for metric, values := range document.Values {
@@ -56,14 +54,10 @@ func TestMTME(t *testing.T) {
 				got = res.Epsilon
 			}
 			if s == StatSoftAccuracy {
-				if !near(got, want, single) {
-					t.Errorf("%s: %s = %.12f, mt-metrics-eval has %.12f", metric, key, got, want)
-				}
+				assert.True(t, near(got, want, single), "%s: %s = %.12f, mt-metrics-eval has %.12f", metric, key, got, want)
 				want = document.Exact[metric]
 			}
-			if !near(got, want, tolerance) {
-				t.Errorf("%s: %s = %.12f, mt-metrics-eval has %.12f", metric, key, got, want)
-			}
+			assert.True(t, near(got, want, tolerance), "%s: %s = %.12f, mt-metrics-eval has %.12f", metric, key, got, want)
 			compared++
 			worst = max(worst, got-want, want-got)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -136,9 +137,8 @@ func TestZeroUndefined(t *testing.T) {
 		}
 		rs, err := newResampler(p, p, m, nil)
 		require.NoError(t, err)
-		if got := rs.weighted([]int32{1, 1, 1}, new(scratch)); !near(got, c.value, 1e-15) {
-			t.Errorf("zero %v, resampled: %v, want %v", c.zero, got, c.value)
-		}
+		got := rs.weighted([]int32{1, 1, 1}, new(scratch))
+		assert.True(t, near(got, c.value, 1e-15), "zero %v, resampled: %v, want %v", c.zero, got, c.value)
 	}
 }
 
@@ -170,9 +170,8 @@ func TestMeansAreResampledBySegment(t *testing.T) {
 			require.NoError(t, err)
 			rs, err := newResampler(table, table, m, nil)
 			require.NoError(t, err)
-			if got := rs.weighted(weights, new(scratch)); !near(got, want.Value, 1e-9) {
-				t.Fatalf("%v: %v, want %v", m, got, want.Value)
-			}
+			got := rs.weighted(weights, new(scratch))
+			require.True(t, near(got, want.Value, 1e-9), "%v: %v, want %v", m, got, want.Value)
 		}
 	})
 }
@@ -206,9 +205,8 @@ func TestMeansOfWholeUnits(t *testing.T) {
 func TestMeansRefusals(t *testing.T) {
 	p := NewPairs(2, 2)
 	for _, of := range [][]int32{{0}, {0, 2}, {-1, 0}, nil} {
-		if _, err := p.Means(of, 2); err == nil {
-			t.Errorf("groups %v were taken", of)
-		}
+		_, err := p.Means(of, 2)
+		assert.Error(t, err, "groups %v were taken", of)
 	}
 }
 
@@ -220,9 +218,7 @@ func TestSoftAccuracyResamples(t *testing.T) {
 	}
 	want, err := Measure{Statistic: StatSoftAccuracy, Grouping: None}.Of(materialised(p, weights))
 	require.NoError(t, err)
-	if got := mustResampler(p, StatSoftAccuracy, None).weighted(weights, new(scratch)); got != want.Value {
-		t.Errorf("%v, materialised %v", got, want.Value)
-	}
+	assert.Equal(t, want.Value, mustResampler(p, StatSoftAccuracy, None).weighted(weights, new(scratch)))
 }
 
 func TestSoftAccuracyLeavesIncompleteSegmentsOut(t *testing.T) {

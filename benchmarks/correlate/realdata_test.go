@@ -26,9 +26,7 @@ func dataDir(t testing.TB) string {
 				break
 			}
 			parent := filepath.Dir(root)
-			if parent == root {
-				t.Fatal("no go.mod above the test")
-			}
+			require.NotEqual(t, root, parent, "no go.mod above the test")
 			root = parent
 		}
 		dir = filepath.Join(root, "..", "shared", "data")

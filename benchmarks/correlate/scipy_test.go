@@ -61,9 +61,7 @@ func TestSciPyVectors(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(b, &document); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
+	require.NoError(t, json.Unmarshal(b, &document), "%s", name)
 	if len(document.Vectors) == 0 || len(document.Quantiles) == 0 {
 		t.Fatalf("%s holds no vectors or no quantiles", name)
 	}
@@ -71,9 +69,7 @@ func TestSciPyVectors(t *testing.T) {
 	worst := map[Statistic]float64{}
 	compare := func(s Statistic, where string, got, want float64) {
 		t.Helper()
-		if !near(got, want, tolerance) {
-			t.Errorf("%v of %s = %.17g, SciPy: %.17g", s, where, got, want)
-		}
+		assert.True(t, near(got, want, tolerance), "%v of %s = %.17g, SciPy: %.17g", s, where, got, want)
 		if d := math.Abs(got - want); d > worst[s] {
 			worst[s] = d
 		}
@@ -84,9 +80,8 @@ func TestSciPyVectors(t *testing.T) {
 		compare(StatPearson, c.Name, Pearson(c.X, c.Y), float64(c.Pearson))
 	}
 	for _, c := range document.Quantiles {
-		if got := quantile(c.Values, c.Q); !near(got, c.Want, tolerance) {
-			t.Errorf("quantile %v of %d values = %v, numpy: %v", c.Q, len(c.Values), got, c.Want)
-		}
+		got := quantile(c.Values, c.Q)
+		assert.True(t, near(got, c.Want, tolerance), "quantile %v of %d values = %v, numpy: %v", c.Q, len(c.Values), got, c.Want)
 	}
 	for _, c := range document.Tables {
 		p := &Pairs{Segments: c.Segments, Systems: c.Systems, Metric: c.Metric}
@@ -103,9 +98,7 @@ func TestSciPyVectors(t *testing.T) {
 			g, err := ParseGrouping(e.Group)
 			require.NoError(t, err)
 			res, err := Measure{Statistic: s, Grouping: g}.Of(p)
-			if err != nil {
-				t.Fatalf("%s: %v", c.Name, err)
-			}
+			require.NoError(t, err, "%s", c.Name)
 			compare(s, c.Name+" by "+e.Group, res.Value, float64(e.Value))
 			assert.Equal(t, e.Groups, res.Groups, "%v of %s by %s", s, c.Name, e.Group)
 		}

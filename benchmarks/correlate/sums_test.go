@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/stretchr/testify/require"
 )
 
 // TestOfSums draws units plainly, with the same random numbers.
@@ -18,9 +20,7 @@ func TestOfSums(t *testing.T) {
 		b := Bootstrap{Resamples: 20, Seed: 7, Units: of}
 		ratio := func(s []float64) float64 { return s[0] / s[1] }
 		value, got, err := b.OfSums(t.Context(), segments, ratio)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var units []int32
 		sum := func(drawn ...int32) float64 {
 			s := []float64{0, 0}
@@ -38,9 +38,8 @@ func TestOfSums(t *testing.T) {
 				units = append(units, u)
 			}
 		}
-		if want := sum(units...); !near(value, want, 1e-12) {
-			t.Fatalf("%v, want %v", value, want)
-		}
+		want := sum(units...)
+		require.True(t, near(value, want, 1e-12), "%v, want %v", value, want)
 		for i, v := range got.Values {
 			var source rand.PCG
 			SeedResample(&source, 7, i)
@@ -48,9 +47,8 @@ func TestOfSums(t *testing.T) {
 			for range units {
 				drawn = append(drawn, units[random.Uint64N(uint64(len(units)))])
 			}
-			if want := sum(drawn...); !near(v, want, 1e-12) {
-				t.Fatalf("resample %d: %v, want %v", i, v, want)
-			}
+			want := sum(drawn...)
+			require.True(t, near(v, want, 1e-12), "resample %d: %v, want %v", i, v, want)
 		}
 	})
 }

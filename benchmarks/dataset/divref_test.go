@@ -93,9 +93,8 @@ func TestDivRefFromStandardInput(t *testing.T) {
 	ds, err := Open("jsonl:-", Options{Stdin: strings.NewReader(base)})
 	require.NoError(t, err)
 	_, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{})
-	if spec := (*SpecError)(nil); !errors.As(err, &spec) {
-		t.Errorf("%T is no *SpecError", err)
-	}
+	spec := (*SpecError)(nil)
+	assert.True(t, errors.As(err, &spec), "%T is no *SpecError", err)
 	wantError(t, dir, err, `references "div-ref:refs" need a pass over the first references beforehand, but <stdin> can be read only once; `+
 		`store it in a file, or write div-ref-lines:FILE to have the variants line by line`)
 

@@ -201,9 +201,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		text := encode(t, want...)
 		for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
-			if !json.Valid([]byte(line)) {
-				t.Fatalf("not JSON: %s", line)
-			}
+			require.True(t, json.Valid([]byte(line)), "not JSON: %s", line)
 		}
 		got, err := decode(text)
 		if err != nil {

@@ -32,9 +32,7 @@ func FuzzJSONL(f *testing.F) {
 			return
 		}
 		again, err := decode(encode(t, got...))
-		if err != nil {
-			t.Fatalf("cannot be read back: %v", err)
-		}
+		require.NoError(t, err, "cannot be read back")
 		require.Empty(t, cmp.Diff(got, again))
 	})
 }
@@ -57,20 +55,14 @@ func FuzzPythonList(f *testing.F) {
 			return
 		}
 		for _, s := range got {
-			if !utf8.ValidString(s.Value) {
-				t.Fatalf("%q is not UTF-8", s.Value)
-			}
-			if len(s.Value) > len(line) {
-				t.Fatalf("%q is longer than its line", s.Value)
-			}
+			require.True(t, utf8.ValidString(s.Value), "%q is not UTF-8", s.Value)
+			require.LessOrEqual(t, len(s.Value), len(line), "%q is longer than its line", s.Value)
 		}
 		for _, repr := range []string{string(AppendPythonList(nil, got))} {
 			again, err := parsePythonList(repr, refract.Position{})
 			require.NoError(t, err)
 			require.Empty(t, cmp.Diff(got, again))
-			if strings.ContainsAny(repr, "\n") {
-				t.Fatalf("more than a line: %q", repr)
-			}
+			require.False(t, strings.ContainsAny(repr, "\n"), "more than a line: %q", repr)
 		}
 	})
 }

@@ -63,9 +63,7 @@ func (w *warnings) check(t *testing.T, dir string, want ...string) {
 // wantError checks the whole message, without the folder's name.
 func wantError(t *testing.T, dir string, err error, want string) {
 	t.Helper()
-	if err == nil {
-		t.Fatalf("no error, want %q", want)
-	}
+	require.Error(t, err, "no error, want %q", want)
 	got := strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "")
 	got = strings.ReplaceAll(got, dir, "DIR")
 	assert.Equal(t, want, got)

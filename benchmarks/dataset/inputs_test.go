@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // Files in a folder are named, even if the folder's name looks like a pattern.
@@ -16,8 +18,7 @@ func TestInputsOfFolders(t *testing.T) {
 		}
 		rows := filepath.Join(dir, "rows.parquet")
 		writeFile(t, rows, nil)
-		if got := Inputs("parquet:" + dir); !slices.Equal(got, []string{dir, rows}) {
-			t.Errorf("%s: %q", name, got)
-		}
+		got := Inputs("parquet:" + dir)
+		assert.True(t, slices.Equal(got, []string{dir, rows}), "%s: %q", name, got)
 	}
 }

@@ -147,9 +147,7 @@ func TestJSONLErrors(t *testing.T) {
 			_, err := collect(ds)
 			wantError(t, dir, err, c.want)
 			var e *Error
-			if !errors.As(err, &e) {
-				t.Errorf("error of type %T, want *Error", err)
-			}
+			assert.True(t, errors.As(err, &e), "error of type %T, want *Error", err)
 		})
 	}
 }

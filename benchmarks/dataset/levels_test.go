@@ -89,8 +89,6 @@ func TestStandardReference(t *testing.T) {
 		}
 		got, err := openAndCollect(Open("mtme:"+folderOf(t, files)+"/"+c.set+"/"+c.lp, Options{}))
 		require.NoError(t, err)
-		if r := got[0].References[0].Value; r != c.want {
-			t.Errorf("%s %s: %s, want %s", c.set, c.lp, r, c.want)
-		}
+		assert.Equal(t, c.want, got[0].References[0].Value, "%s %s", c.set, c.lp)
 	}
 }

@@ -113,9 +113,7 @@ func TestMQMReleased(t *testing.T) {
 			t.Fatalf("segment %s: %d references, %d systems", s.ID, len(s.References), len(s.Hypotheses))
 		}
 		for _, h := range s.Hypotheses {
-			if h.Human != (h.System == "ref") {
-				t.Fatalf("system %s: Human is %v", h.System, h.Human)
-			}
+			require.Equal(t, h.System == "ref", h.Human, "system %s: Human", h.System)
 		}
 		for _, j := range s.Judgements {
 			got[j.System+"\t"+s.ID] = j.Score
@@ -176,9 +174,7 @@ func FuzzMQM(f *testing.F) {
 			if err == nil {
 				err = new(analysis.Report).UnmarshalJSON(body)
 			}
-			if err != nil {
-				t.Fatalf("line %d: %v", r.Pos.Line, err)
-			}
+			require.NoError(t, err, "line %d", r.Pos.Line)
 		}
 	})
 }

@@ -102,9 +102,7 @@ func TestMTMEChoices(t *testing.T) {
 			if len(got[0].References) != 1 || got[0].References[0].Value != c.reference {
 				t.Errorf("references %v", got[0].References)
 			}
-			if len(got[0].Judgements) != c.judged {
-				t.Errorf("judgements %v", got[0].Judgements)
-			}
+			assert.Len(t, got[0].Judgements, c.judged, "judgements")
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -93,9 +94,7 @@ func TestRowsInOrder(t *testing.T) {
 					t.Fatalf("%s: row %d is %v", ending, i+1, s)
 				}
 			}
-			if len(got) != wrong-1 {
-				t.Errorf("%s: %d rows before row %d", ending, len(got), wrong)
-			}
+			assert.Len(t, got, wrong-1, "%s: %d rows before row %d", ending, len(got), wrong)
 		}
 	}
 }

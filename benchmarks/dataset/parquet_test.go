@@ -51,9 +51,7 @@ func TestParquetRoundTrip(t *testing.T) {
 			want = append(want, drawSegment(t, string(rune('a'+i))))
 		}
 		b := encodeParquet(t, want...)
-		if again := encodeParquet(t, want...); !bytes.Equal(again, b) {
-			t.Fatal("the same segments are other bytes")
-		}
+		require.True(t, bytes.Equal(encodeParquet(t, want...), b), "the same segments are other bytes")
 		writeFile(t, path, b)
 		got, err := openAndCollect(Open("parquet:"+path, Options{}))
 		require.NoError(t, err)
@@ -84,9 +82,7 @@ func TestParquetShards(t *testing.T) {
 	for _, s := range got {
 		ids += s.ID
 	}
-	if ids != "abcd" {
-		t.Errorf("segments %s", ids)
-	}
+	assert.Equal(t, "abcd", ids, "segments")
 	writeFile(t, filepath.Join(dir, "data", "test-00002-of-00002.parquet"), encodeParquet(t, segment("b")))
 	_, err = openAndCollect(Open("parquet:"+dir, Options{}))
 	wantError(t, dir, err, filepath.Join("data", "test-00002-of-00002.parquet")+`:1: id "b" is already used by segment 2; ids must be unique`)
@@ -97,9 +93,8 @@ func rowsOf[T any](t *testing.T, rows ...T) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[T](&b)
-	if _, err := w.Write(rows); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.Write(rows)
+	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	return b.Bytes()
 }
@@ -310,20 +305,14 @@ func TestParquetEncoderErrors(t *testing.T) {
 	if err := e.Encode(&refract.Segment{}); err == nil || err.Error() != `cannot write segment "": it has no id` {
 		t.Errorf("error %v", err)
 	}
-	if err := e.Close(); err == nil {
-		t.Error("closed in spite of the error")
-	}
+	assert.Error(t, e.Close(), "closed in spite of the error")
 	e = NewParquetEncoder(fullDisk{})
 	err := e.Encode(&refract.Segment{ID: "1"})
 	if err == nil {
 		err = e.Close()
 	}
-	if err == nil {
-		t.Error("no error of a full disk")
-	}
+	assert.Error(t, err, "no error of a full disk")
 	e = NewParquetEncoder(&bytes.Buffer{})
 	assert.NoError(t, e.Close())
-	if err := e.Encode(&refract.Segment{ID: "1"}); err == nil {
-		t.Error("written after the end")
-	}
+	assert.Error(t, e.Encode(&refract.Segment{ID: "1"}), "written after the end")
 }

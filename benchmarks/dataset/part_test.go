@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,9 +38,7 @@ func checkParts(t *testing.T, ds refract.Dataset, n int) {
 		part, _, err := Cut(context.Background(), ds, i, n)
 		require.NoError(t, err)
 		segments, err := unplaced(part)
-		if err != nil {
-			t.Fatalf("part %d of %d: %v", i, n, err)
-		}
+		require.NoError(t, err, "part %d of %d", i, n)
 		got = append(got, segments...)
 	}
 	require.Empty(t, cmp.Diff(want, got), "%d parts", n)
@@ -90,9 +89,7 @@ func TestPartsOfBytes(t *testing.T) {
 		var extents []Extent
 		for i := 1; i <= n; i++ {
 			part, extent, err := Cut(t.Context(), ds, i, n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			segments, err := collect(part)
 			for _, s := range segments {
 				s.Pos = refract.Position{File: path, Line: s.Pos.InFile()}
@@ -112,9 +109,7 @@ func TestPartsOfBytes(t *testing.T) {
 		if len(extents) < n {
 			continue
 		}
-		if !Whole(extents) {
-			t.Fatalf("%d parts of %q are not whole: %v", n, text, extents)
-		}
+		require.True(t, Whole(extents), "%d parts of %q are not whole: %v", n, text, extents)
 		for k := range extents {
 			other := slices.Clone(extents)
 			other[k].Bytes = strings.Repeat("0", 32)
@@ -144,9 +139,7 @@ func TestSkim(t *testing.T) {
 		}
 	})
 	for _, line := range []string{"", "{", `{"id":"a`, `{"id":"a"`, `{"id":"a","references":["x"`, `{"id":"a","references":[1]}`, `{"references":[]}`, `{"id":"a","\u0072eferences":[]}`, `"`} {
-		if s := skim([]byte(line), refract.Position{}); s != nil {
-			t.Errorf("%s: %v", line, s)
-		}
+		assert.Nil(t, skim([]byte(line), refract.Position{}), "%s", line)
 	}
 }
 

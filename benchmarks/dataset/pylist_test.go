@@ -34,8 +34,7 @@ func TestArrayOfNumPy(t *testing.T) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
 	for _, bad := range []string{"['a''b']", "['a' ... 'b']", "['a' 7]"} { // NumPy leaves out the middle of long ones
-		if got, err := parseList(bad, refract.Position{}); err == nil {
-			t.Errorf("%s: %v", bad, got)
-		}
+		got, err := parseList(bad, refract.Position{})
+		assert.Error(t, err, "%s: %v", bad, got)
 	}
 }

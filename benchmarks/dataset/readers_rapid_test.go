@@ -83,9 +83,8 @@ func TestTableParquet(t *testing.T) {
 		require.NoError(t, err)
 		w := parquet.NewGenericWriter[row](file, parquet.PageBufferSize(rapid.IntRange(1, 64).Draw(t, "page")))
 		for i := range rows {
-			if _, err := w.Write(rows[i : i+1]); err != nil {
-				t.Fatal(err)
-			}
+			_, err := w.Write(rows[i : i+1])
+			require.NoError(t, err)
 			if rapid.IntRange(0, 3).Draw(t, "group") == 0 {
 				require.NoError(t, w.Flush())
 			}

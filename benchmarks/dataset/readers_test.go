@@ -44,9 +44,7 @@ func TestReaders(t *testing.T) {
 				for _, line := range w.all {
 					fmt.Fprintf(&b, "warning: %s\n", filepath.ToSlash(line))
 				}
-				if !Rereadable(ds) {
-					t.Error("cannot be read again")
-				}
+				assert.True(t, Rereadable(ds), "cannot be read again")
 				if pass == 1 && b.String() != first {
 					t.Errorf("the second pass is another:\n%s", cmp.Diff(first, b.String()))
 				}
@@ -99,13 +97,9 @@ func TestReadersJudgements(t *testing.T) {
 				}
 			}
 		}
-		if n == 0 {
-			t.Errorf("%s: no judgement %s", c.spec, c.one)
-		}
+		assert.NotEqual(t, 0, n, "%s: no judgement %s", c.spec, c.one)
 		_, err = Open(c.spec, Options{JudgementNames: []string{"nothing"}})
-		if err == nil || !strings.Contains(err.Error(), `has no human scores "nothing"; it has "`+c.names[0]) {
-			t.Errorf("%s: unknown judgement: %v", c.spec, err)
-		}
+		assert.ErrorContains(t, err, `has no human scores "nothing"; it has "`+c.names[0], "%s: unknown judgement", c.spec)
 	}
 }
 

@@ -28,9 +28,7 @@ func TestWMT22(t *testing.T) {
 	if len(w.all) != 2 || !strings.Contains(w.all[0], `system "Online-W": blank outputs: 1 of 1875;`) || !strings.Contains(w.all[1], ": 3 of 1875 segments have the variants of a later line") {
 		t.Errorf("warnings %q", w.all)
 	}
-	if len(segments) != 1875 {
-		t.Fatalf("%d segments", len(segments))
-	}
+	require.Len(t, segments, 1875, "%d segments", len(segments))
 	none := map[string]int{}
 	valid := map[string]int{}
 	domains := map[string]int{}
@@ -42,9 +40,7 @@ func TestWMT22(t *testing.T) {
 		}
 		domains[s.Domain]++
 		for k, h := range s.Hypotheses {
-			if h.Human != (h.System == "refA" || h.System == "refB") {
-				t.Fatalf("system %s: Human is %v", h.System, h.Human)
-			}
+			require.Equal(t, h.System == "refA" || h.System == "refB", h.Human, "system %s: Human", h.System)
 			// The references are also listed as systems.
 			if h.System == "refA" && h.Text != s.References[0] || h.System == "refB" && h.Text != s.References[1] {
 				t.Fatalf("segment %d: %s differs", i, h.System)
@@ -94,9 +90,7 @@ func TestWMT22DivRef(t *testing.T) {
 	for i, s := range lines {
 		last[s.References[0]] = i
 	}
-	if len(last) == len(lines) {
-		t.Error("no refA occurs twice")
-	}
+	assert.NotEqual(t, len(lines), len(last), "no refA occurs twice")
 	changed := 0
 	for i := range lines {
 		own := cmp.Equal(lines[i].Variants, texts[i].Variants)
@@ -107,9 +101,7 @@ func TestWMT22DivRef(t *testing.T) {
 			t.Errorf("segment %s has not the variants of the last one with its reference", texts[i].ID)
 		}
 	}
-	if changed != 3 {
-		t.Errorf("%d segments have other variants than on their line, want 3", changed)
-	}
+	assert.Equal(t, 3, changed)
 }
 
 func TestWMT22StoredMetrics(t *testing.T) {
@@ -124,9 +116,7 @@ func TestWMT22StoredMetrics(t *testing.T) {
 		if len(m.References) == 0 || m.Name == "GEMBA-Dav3-DA" || m.Name == "GEMBA-GPT4-DA" {
 			want = 20 // refA is scored too
 		}
-		if len(m.Systems) != want {
-			t.Errorf("%s: %d systems, want %d", m.Name, len(m.Systems), want)
-		}
+		assert.Len(t, m.Systems, want, "%s: %d systems", m.Name, len(m.Systems))
 	}
 	want := []string{"BERTScore", "BLEU", "BLEURT-20", "COMET-22", "COMETKiwi", "GEMBA-Dav3-DA", "GEMBA-GPT4-DA", "chrF", "f200spBLEU", "metricx_xxl_MQM_2020"}
 	assert.Empty(t, cmp.Diff(want, names))

@@ -62,9 +62,7 @@ func TestWithReferences(t *testing.T) {
 					variants = append(variants, s.Variants)
 				}
 				assert.Empty(t, cmp.Diff(c.want, variants))
-				if len(got[0].References) != 2 {
-					t.Errorf("references %v", got[0].References)
-				}
+				assert.Len(t, got[0].References, 2, "references")
 			}
 			w.check(t, dir, c.warnings...)
 		})

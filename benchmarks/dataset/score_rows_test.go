@@ -81,9 +81,8 @@ func TestReadScoresOfReferences(t *testing.T) {
 		"wide.seg.score": `want a system, a tab and a score`,
 		"m.csv,ids=a":    `has the unknown option "ids"`,
 	} {
-		if _, _, err := read(spec); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", spec, err, want)
-		}
+		_, _, err := read(spec)
+		assert.ErrorContains(t, err, want, "%s", spec)
 	}
 }
 

@@ -51,9 +51,7 @@ func TestSpreadsheets(t *testing.T) {
 		} else {
 			shown = encode(t, got[0])
 		}
-		if !strings.HasPrefix(shown, want) {
-			t.Errorf("%q: %s, want %s", data, shown, want)
-		}
+		assert.True(t, strings.HasPrefix(shown, want), "%q: %s, want %s", data, shown, want)
 		w.check(t, dir)
 	}
 }
@@ -112,9 +110,8 @@ func TestUTF16(t *testing.T) {
 		dir := folderOf(t, map[string]string{"r.txt": text})
 		t.Chdir(dir)
 		_, err := openAndCollect(OpenLines(LinesSpec{References: []string{"r.txt"}}, Options{}))
-		if said := err != nil && strings.Contains(err.Error(), "r.txt: the file is UTF-16; store it as UTF-8"); said != is {
-			t.Errorf("%q: %v", text, err)
-		}
+		said := err != nil && strings.Contains(err.Error(), "r.txt: the file is UTF-16; store it as UTF-8")
+		assert.Equal(t, is, said, "%q: %v", text, err)
 	}
 }
 
@@ -129,7 +126,5 @@ func TestOneFileTwice(t *testing.T) {
 			t.Error(s, err)
 		}
 	}
-	if strings.Join(said, "") != "r.txt: the file is given twice and counts as two equal references" {
-		t.Errorf("said %q", said)
-	}
+	assert.Equal(t, "r.txt: the file is given twice and counts as two equal references", strings.Join(said, ""), "said %q", said)
 }

@@ -99,9 +99,8 @@ func TestCoverageOfLateSystems(t *testing.T) {
 {"id":"5","hypotheses":{"b":"x"}}
 {"id":"6"}
 `, Options{Warn: w.add})
-	if _, err := collect(ds); err != nil {
-		t.Fatal(err)
-	}
+	_, err := collect(ds)
+	require.NoError(t, err)
 	w.check(t, dir,
 		`d.jsonl: system "a" has no text for 2 of 6 segments (ids "5", "6")`,
 		`d.jsonl: system "b" has no text for 4 of 6 segments (ids "1", "2", "3", …)`)

@@ -49,9 +49,7 @@ tasks:
 		"a//acc23 by segment/perm-pairs/1", "a//kendall by segment/perm-both/1", "b//acc23 by segment/perm-pairs/1", "b//kendall by segment/perm-both/1",
 		"b//acc23 by system/perm-both/0.5",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	assert.True(t, slices.Equal(got, want), "%q", got)
 }
 
 func TestParseErrors(t *testing.T) {
@@ -111,9 +109,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		e, err := experiment.Parse("f.yaml", strings.NewReader(text))
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "f.yaml") {
-				t.Errorf("an error without the file: %v", err)
-			}
+			assert.True(t, strings.HasPrefix(err.Error(), "f.yaml"), "an error without the file: %v", err)
 			return
 		}
 		names := map[string]bool{}

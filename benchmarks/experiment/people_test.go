@@ -13,6 +13,8 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
+
+	"github.com/stretchr/testify/require"
 )
 
 // ofRaters are a test set with two raters and a plan, whose file of scores has the first one's.
@@ -34,9 +36,7 @@ func ofRaters(t *testing.T) (refract.InMemory, *experiment.Plan) {
 	p := parseText(t, "datasets: [{name: d, dataset: x, scores: [{name: first, file: first.csv}]}]\nbootstrap: {resamples: 50}\nmetrics: [chrf]\nstatistics:\n- kendall\n- accuracy\n"+
 		"- {statistic: kendall, group: segment}\n- {statistic: spearman, group: system}\n- {statistic: pearson, level: document}\n- {statistic: pearson, level: system}\n")
 	p.Dir = t.TempDir()
-	if err := os.WriteFile(filepath.Join(p.Dir, "first.csv"), []byte(scores), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(p.Dir, "first.csv"), []byte(scores), 0o600))
 	return all, p
 }
 
@@ -44,9 +44,7 @@ func ran(t *testing.T, p *experiment.Plan, ds refract.Dataset) *experiment.Resul
 	r := runner(p)
 	r.Open = func(experiment.Dataset) (refract.Dataset, error) { return ds, nil }
 	res, err := r.Run(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return res
 }
 
@@ -142,9 +140,7 @@ func TestRatersOfDialSummEval(t *testing.T) {
 		if err == nil {
 			ds, err = dataset.WithJudgements(ds, []dataset.NamedFile{{Name: "rated", Path: filepath.Join(dir, "ratings.csv") + ":" + c.name}}, dataset.Options{})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		res := ran(t, p, ds)
 		for k, r := range res.People[0].Raters {
 			if math.Abs(float64(r.Value)-c.kendall[k]) > 1e-12 {

@@ -21,9 +21,8 @@ func TestRecipes(t *testing.T) {
 	tasks := map[string]int{"wmt22/tasks.yaml": 40, "wmt25/experiment.yaml": 32}
 	for _, f := range files {
 		e := parse(t, f)
-		if name := filepath.ToSlash(strings.TrimPrefix(f, filepath.FromSlash("../recipes/"))); len(e.Tasks) != tasks[name] {
-			t.Errorf("%s: %d tasks", name, len(e.Tasks))
-		}
+		name := filepath.ToSlash(strings.TrimPrefix(f, filepath.FromSlash("../recipes/")))
+		assert.Len(t, e.Tasks, tasks[name], "%s: %d tasks", name, len(e.Tasks))
 		_, err := os.Stat(filepath.Join(filepath.Dir(f), "README.md"))
 		assert.NoError(t, err)
 	}
@@ -107,9 +106,7 @@ func TestPascalRecipe(t *testing.T) {
 		e.Curves[i].Resamples, e.Curves[i].Seeds = 10, 2
 	}
 	res := run(t, e)
-	if len(res.Rows) == 0 {
-		t.Error("no rows")
-	}
+	assert.NotEqual(t, 0, len(res.Rows), "no rows")
 	for _, r := range res.Rows {
 		if r.Statistic != "acc23-uncalibrated by segment" || r.Value < 0 || r.Value > 1 {
 			t.Errorf("%s: %s %v", r.Setting, r.Statistic, r.Value)

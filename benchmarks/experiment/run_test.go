@@ -28,9 +28,8 @@ func TestCellsAreScoredOnce(t *testing.T) {
 		m, err := registry().Parse(t.Context(), spec)
 		return counted{m, &cells}, err
 	}
-	if _, err := r.Run(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Run(t.Context(), e)
+	require.NoError(t, err)
 	// 8 segments × 3 systems × 4 references, without a missing hypothesis and a missing
 	// reference; the wrapped metric has no native score.
 	assert.Equal(t, int64(8*3*4-4-3), cells.Load())
@@ -44,9 +43,8 @@ func TestConsistency(t *testing.T) {
 	value := map[string]experiment.Number{}
 	for _, r := range res.Rows {
 		key := r.Setting.String() + " " + r.Statistic
-		if _, twice := value[key]; twice {
-			t.Errorf("%s is there twice", key)
-		}
+		_, twice := value[key]
+		assert.False(t, twice, "%s is there twice", key)
 		value[key] = r.Value
 		if r.Signature == "" || !strings.Contains(r.Signature, "set:") {
 			t.Errorf("%s: signature %q", key, r.Signature)
@@ -61,9 +59,7 @@ func TestConsistency(t *testing.T) {
 		if p.All != value[p.Metric+" "+p.Aggregator+" all "+p.Statistic] && p.Aggregator == "max" {
 			t.Errorf("prompts of %s, %s: all is %v", p.Metric, p.Statistic, p.All)
 		}
-		if p.Single != value[p.Metric+" single original "+p.Statistic] {
-			t.Errorf("prompts of %s, %s: single is %v", p.Metric, p.Statistic, p.Single)
-		}
+		assert.Equal(t, value[p.Metric+" single original "+p.Statistic], p.Single, "prompts of %s, %s: single", p.Metric, p.Statistic)
 		var sum float64
 		for _, e := range p.Prompts {
 			sum += float64(e.Decides)
@@ -106,9 +102,7 @@ func TestConsistency(t *testing.T) {
 		}
 	}
 	for _, entry := range res.Tasks[0].Entries {
-		if want := value[entry.Setting.String()+" "+res.Tasks[0].Statistic]; entry.Value != want {
-			t.Errorf("task: %s has %v, want %v", entry.Setting, entry.Value, want)
-		}
+		assert.Equal(t, value[entry.Setting.String()+" "+res.Tasks[0].Statistic], entry.Value, "task: %s", entry.Setting)
 	}
 	for _, k := range res.Rankings {
 		if k.Systems[0].Name != "alpha" || k.Systems[0].First.Rank != 1 || len(k.Systems) != 3 {
@@ -203,9 +197,8 @@ analyses: []
 	for _, s := range res.Same {
 		same = append(same, s.Setting.String()+" is "+s.As.String())
 	}
-	if want := []string{"bleu single original", "bleu max all", "bleu best:k=30 all"}; !reflect.DeepEqual(rows, want) {
-		t.Errorf("rows %q, want %q", rows, want)
-	}
+	want := []string{"bleu single original", "bleu max all", "bleu best:k=30 all"}
+	assert.True(t, reflect.DeepEqual(rows, want), "rows %q, want %q", rows, want)
 	if want := []string{
 		"bleu max original is bleu single original", "bleu best:k=30 original is bleu single original", "bleu best:k=1 original is bleu single original",
 		"bleu best:k=1 all is bleu max all", "bleu max first 99 is bleu max all", "bleu best:k=1 first 99 is bleu max all",

@@ -9,6 +9,8 @@ import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // The p-values of the pairs of a metric under a statistic are corrected together.
@@ -24,9 +26,8 @@ func TestOneFamily(t *testing.T) {
 	}
 	seen := map[[2]string]int{}
 	for _, d := range res.Differences {
-		if want := significance.Holm(families[key(d)])[seen[key(d)]]; float64(d.Corrected) != want {
-			t.Errorf("%s against %s: p %v, corrected %v, want %v", d.A, d.B, d.P, d.Corrected, want)
-		}
+		want := significance.Holm(families[key(d)])[seen[key(d)]]
+		assert.Equal(t, want, float64(d.Corrected), "%s against %s: p %v, corrected %v", d.A, d.B, d.P, d.Corrected)
 		seen[key(d)]++
 		if least := 1 / float64(d.Resamples+1); float64(d.P) < least {
 			t.Errorf("%s against %s: p %v of %d resamples", d.A, d.B, d.P, d.Resamples)

@@ -28,9 +28,8 @@ func TestFullDisk(t *testing.T) {
 		t.Skipf("file systems cannot be mounted here: %s", out)
 	}
 	t.Cleanup(func() {
-		if out, err := exec.Command("umount", disk).CombinedOutput(); err != nil {
-			t.Errorf("umount: %s", out)
-		}
+		out, err := exec.Command("umount", disk).CombinedOutput()
+		assert.NoError(t, err, "umount: %s", out)
 	})
 	srv := llmtest.NewServer(t, nil)
 	temporary := t.TempDir()

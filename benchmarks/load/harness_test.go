@@ -129,9 +129,7 @@ func (s *server) get(tb testing.TB, path string, v any) {
 	resp, err := http.Get(strings.TrimSuffix(s.url, "/v1") + path)
 	require.NoError(tb, err)
 	defer resp.Body.Close()
-	if err := json.NewDecoder(resp.Body).Decode(v); err != nil {
-		tb.Fatalf("%s: %v", path, err)
-	}
+	require.NoError(tb, json.NewDecoder(resp.Body).Decode(v), "%s", path)
 }
 
 // stats are the server's counts.
@@ -291,9 +289,7 @@ func (j *job) output(tb testing.TB, name string) []byte {
 		n++
 		out.Write(created.ReplaceAll(line, nil))
 	}
-	if n != j.segments {
-		tb.Fatalf("%s: %d segments, want %d", name, n, j.segments)
-	}
+	require.Equal(tb, j.segments, n, "%s", name)
 	return out.Bytes()
 }
 

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -123,7 +124,6 @@ func writeMillion(t *testing.T, path string, base []*refract.Segment, n int) int
 
 func sameFiles(t testing.TB, a, b string) {
 	t.Helper()
-	if out, err := exec.Command("cmp", a, b).CombinedOutput(); err != nil {
-		t.Errorf("%s", out)
-	}
+	out, err := exec.Command("cmp", a, b).CombinedOutput()
+	assert.NoError(t, err, "%s", out)
 }

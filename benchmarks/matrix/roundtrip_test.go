@@ -184,9 +184,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	assert.True(t, bytes.Equal(got, want), "got\n%s\nwant\n%s", got, want)
 	r, err := matrix.Open(path)
 	if err != nil {
 		t.Fatal(err)

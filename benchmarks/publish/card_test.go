@@ -39,9 +39,8 @@ func TestCardGolden(t *testing.T) {
 			Prompts: []publish.Prompt{{Name: "order", Text: "Change the order:"}, {Name: "unused", Text: "-"}},
 		}
 		dir := filepath.Join(t.TempDir(), "set")
-		if _, err := publish.Publish(t.Context(), sample(), dir, o); err != nil {
-			t.Fatal(err)
-		}
+		_, err := publish.Publish(t.Context(), sample(), dir, o)
+		require.NoError(t, err)
 		files := contents(t, dir)
 		for _, name := range []string{"README.md", publish.CitationName, dataset.ManifestName} {
 			golden := filepath.Join("testdata", format+"."+name)
@@ -125,9 +124,7 @@ func TestCardEscapes(t *testing.T) {
 	fence := ""
 	for line := range strings.Lines(card) {
 		line = strings.TrimSuffix(line, "\n")
-		if strings.ContainsAny(line, "\x1b\u202e") {
-			t.Errorf("control characters: %q", line)
-		}
+		assert.False(t, strings.ContainsAny(line, "\x1b\u202e"), "control characters: %q", line)
 		if marks := len(line) - len(strings.TrimLeft(line, "`")); marks >= 3 {
 			switch {
 			case fence == "":
@@ -147,13 +144,9 @@ func TestCardEscapes(t *testing.T) {
 				}
 			}
 		}
-		if strings.HasPrefix(line, "# Title") {
-			t.Errorf("a title: %q", line)
-		}
+		assert.False(t, strings.HasPrefix(line, "# Title"), "a title: %q", line)
 	}
-	if fence != "" {
-		t.Error("a fence is open at the end")
-	}
+	assert.Equal(t, "", fence, "a fence is open at the end")
 }
 
 // Beyond a limit, further names are counted together.

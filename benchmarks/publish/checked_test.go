@@ -32,9 +32,8 @@ func TestChecked(t *testing.T) {
 	} {
 		checked := &publish.Checked{}
 		checked.Add(&refract.Segment{Judged: &c.judged, Variants: make([]refract.Variant, c.judged.Asked-c.judged.Flagged)})
-		if got := checked.String(); !strings.HasPrefix(got, c.want) {
-			t.Errorf("%+v:\n%s\nwant\n%s", c.judged, got, c.want)
-		}
+		got := checked.String()
+		assert.True(t, strings.HasPrefix(got, c.want), "%+v:\n%s\nwant\n%s", c.judged, got, c.want)
 	}
 	// A selection has fewer variants, and a judge may give no verdict.
 	some := &publish.Checked{}
@@ -49,11 +48,9 @@ func TestChecked(t *testing.T) {
 	checked := &publish.Checked{}
 	checked.Add(&refract.Segment{Variants: make([]refract.Variant, 3), Judged: &refract.Judged{Model: "j", Asked: 2, Flagged: 1}})
 	checked.Add(&refract.Segment{Variants: make([]refract.Variant, 4)})
-	if got := checked.String(); !strings.HasSuffix(got, "; not shown to it: 6 accepted variants") {
-		t.Error(got)
-	}
+	got := checked.String()
+	assert.True(t, strings.HasSuffix(got, "; not shown to it: 6 accepted variants"), got)
 	checked.Add(&refract.Segment{Judged: &refract.Judged{Model: "k", Asked: 1}})
-	if got := checked.String(); !strings.HasPrefix(got, "meaning checked by j and k, ") {
-		t.Error(got)
-	}
+	got = checked.String()
+	assert.True(t, strings.HasPrefix(got, "meaning checked by j and k, "), got)
 }

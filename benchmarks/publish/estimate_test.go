@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // The expected values come from R's binom.test.
@@ -68,9 +70,8 @@ func TestNoBetterThanChance(t *testing.T) {
 		{Share{25, 50}, Share{24, 50}, Share{500, 1000}}, {Share{50, 50}, Share{50, 50}, Share{1000, 1000}}, {Share{0, 50}, Share{0, 50}, Share{0, 1000}},
 		{Share{50, 50}, Share{}, Share{1000, 1000}}, {Share{0, 0}, Share{0, 0}, Share{1, 10}}, {Share{6, 10}, Share{3, 10}, Share{10, 100}},
 	} {
-		if e := EstimateChanged(c.caught, c.good, c.flagged); !e.Chance {
-			t.Errorf("%+v: %+v", c, e)
-		}
+		e := EstimateChanged(c.caught, c.good, c.flagged)
+		assert.True(t, e.Chance, "%+v: %+v", c, e)
 	}
 	if e := EstimateChanged(Share{46, 50}, Share{}, Share{100, 1000}); e.Chance || e.High < 0.01 || e.High > 0.04 {
 		t.Errorf("an upper bound: %+v", e)

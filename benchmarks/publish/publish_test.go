@@ -229,17 +229,13 @@ func TestRoundTrip(t *testing.T) {
 				}
 				res, err := publish.Publish(context.Background(), set, dir, o)
 				require.NoError(t, err)
-				if res.Manifest.Set != hashOf(set) {
-					t.Fatalf("hash %s, want %s", res.Manifest.Set, hashOf(set))
-				}
+				require.Equal(t, hashOf(set), res.Manifest.Set, "hash")
 				for way, read := range readers(dir, &res.Manifest) {
 					if way == "files" && res.Stats.Empty > 0 {
 						continue // there a blank line is a missing reference
 					}
 					got, err := read()
-					if err != nil {
-						t.Fatalf("%s: %v", way, err)
-					}
+					require.NoError(t, err, "%s", way)
 					if hashOf(got) != res.Manifest.Set {
 						t.Fatalf("%s: another set: %s", way, cmp.Diff([]*refract.Segment(set), got))
 					}
@@ -286,9 +282,7 @@ func TestWideAndLong(t *testing.T) {
 		for way, read := range readers(dir, &res.Manifest) {
 			got, err := read()
 			require.NoError(t, err)
-			if hashOf(got) != hashOf(c.set) {
-				t.Errorf("%s, %s: another set", c.format, way)
-			}
+			assert.Equal(t, hashOf(c.set), hashOf(got), "%s, %s: another set", c.format, way)
 		}
 	}
 }
@@ -313,9 +307,8 @@ func TestSameBytes(t *testing.T) {
 		var first map[string]string
 		for range 2 {
 			dir := filepath.Join(t.TempDir(), "set")
-			if _, err := publish.Publish(t.Context(), set, dir, options(format)); err != nil {
-				t.Fatal(err)
-			}
+			_, err := publish.Publish(t.Context(), set, dir, options(format))
+			require.NoError(t, err)
 			got := contents(t, dir)
 			if first == nil {
 				first = got
@@ -410,9 +403,8 @@ func TestFormatErrors(t *testing.T) {
 			if c.set != nil && !errors.As(err, &format) {
 				t.Errorf("error of type %T", err)
 			}
-			if left := contents(t, parent); len(left) > 0 {
-				t.Errorf("left behind: %v", left)
-			}
+			left := contents(t, parent)
+			assert.LessOrEqual(t, len(left), 0, "left behind: %v", left)
 		})
 	}
 }
@@ -440,18 +432,14 @@ func TestFolder(t *testing.T) {
 	parent := t.TempDir()
 	empty := filepath.Join(parent, "empty")
 	require.NoError(t, os.Mkdir(empty, 0o755))
-	if _, err := publish.Publish(t.Context(), sample(), empty, options("jsonl")); err != nil {
-		t.Error(err)
-	}
+	_, err := publish.Publish(t.Context(), sample(), empty, options("jsonl"))
+	assert.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := publish.Publish(ctx, sample(), filepath.Join(parent, "late"), options("jsonl")); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	_, err = publish.Publish(ctx, sample(), filepath.Join(parent, "late"), options("jsonl"))
+	assert.ErrorIs(t, err, context.Canceled, "error")
 	entries, _ := os.ReadDir(parent)
-	if len(entries) != 1 {
-		t.Errorf("left behind: %v", entries)
-	}
+	assert.Len(t, entries, 1, "left behind")
 }
 
 // A folder that differs from what was published is refused.
@@ -468,9 +456,8 @@ func TestDamage(t *testing.T) {
 			other[len(other)/2] ^= 1
 			for _, b := range [][]byte{other, whole[:len(whole)-1], append(slices.Clone(whole), '\n')} {
 				require.NoError(t, os.WriteFile(path, b, 0o644))
-				if _, err := dataset.Open("published:"+dir, dataset.Options{}); err == nil || !strings.Contains(err.Error(), "is not the file that was published") {
-					t.Errorf("%s, %s: %v", format, f.Path, err)
-				}
+				_, err := dataset.Open("published:"+dir, dataset.Options{})
+				assert.ErrorContains(t, err, "is not the file that was published", "%s, %s", format, f.Path)
 			}
 			require.NoError(t, os.Remove(path))
 			if _, err := dataset.Open("published:"+dir, dataset.Options{}); err == nil || !strings.Contains(err.Error(), "no such file") {
@@ -508,9 +495,8 @@ func TestManifestErrors(t *testing.T) {
 		if c.text != "" {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, dataset.ManifestName), []byte(c.text), 0o644))
 		}
-		if _, err := dataset.Open("published:"+dir, dataset.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want %s", err, c.want)
-		}
+		_, err := dataset.Open("published:"+dir, dataset.Options{})
+		assert.ErrorContains(t, err, c.want, "error")
 	}
 }
 
@@ -567,9 +553,7 @@ func TestVerifyTheManifestItself(t *testing.T) {
 		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if !strings.Contains(warned, c.warned) {
-			t.Errorf("%s: warned %q", c.name, warned)
-		}
+		assert.Contains(t, warned, c.warned, "%s: warned", c.name)
 	}
 }
 

@@ -89,9 +89,7 @@ func TestMTMEAverages(t *testing.T) {
 		tasks, at = append(tasks, task), append(at, places)
 	}
 	got := Average(tasks, 0.05, Options{OneSided: true})
-	if len(got) != len(document.Standings) {
-		t.Fatalf("%v", got)
-	}
+	require.Len(t, got, len(document.Standings))
 	for i, want := range document.Standings {
 		if got[i].Setting != number(want.Metric) || math.Abs(got[i].Value-want.Average) > 1e-12 || got[i].Cluster != want.Rank {
 			t.Errorf("%+v, want %+v", got[i], want)

@@ -141,9 +141,8 @@ func TestSpeedOnWMT22(t *testing.T) {
 	}
 	perm := func(m correlate.Measure, n int) func() {
 		return func() {
-			if _, err := Compare(t.Context(), MethodPermBoth, a, b, m, Options{Resamples: n, Seed: 1}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := Compare(t.Context(), MethodPermBoth, a, b, m, Options{Resamples: n, Seed: 1})
+			require.NoError(t, err)
 		}
 	}
 	best("PERM-BOTH, Kendall, flattened", 2000, perm(correlate.Measure{}, 2000))

@@ -130,9 +130,7 @@ func TestExchangeEqualsPlain(t *testing.T) {
 				t.Fatalf("%v, exchange %d: %v and %v, want %v and %v", m, k, v, w, v2, w2)
 			}
 			want := defined(v) - defined(w)
-			if got := exact(mask); got != want {
-				t.Fatalf("%v, exchange %d: a difference of %v, want %v", m, k, got, want)
-			}
+			require.Equal(t, want, exact(mask), "%v, exchange %d: a difference of", m, k)
 			if bounded(mask); !(low <= want && want <= high) {
 				t.Fatalf("%v, exchange %d: a difference of %v, outside %v to %v", m, k, want, low, high)
 			}
@@ -172,9 +170,7 @@ func TestReproducible(t *testing.T) {
 		if want == nil {
 			want = got
 		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("on %d processors: %+v, want %+v", procs, got, want)
-		}
+		assert.True(t, reflect.DeepEqual(got, want), "on %d processors: %+v, want %+v", procs, got, want)
 	}
 	for method, want := range map[Method][2]float64{
 		MethodPermBoth: {21, 31}, MethodPermPairs: {1, 1}, MethodBootstrap: {24.103211899578284, 48.20642379915657}, MethodRandomization: {13, 34},
@@ -279,9 +275,7 @@ func TestHolm(t *testing.T) {
 	nan := math.NaN()
 	got := Holm([]float64{0.01, 0.04, 0.03, 0.005, nan, 0.9})
 	want := []float64{0.04, 0.09, 0.09, 0.025, nan, 0.9}
-	if !slices.EqualFunc(got, want, func(a, b float64) bool { return near(a, b, 1e-12) }) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	assert.True(t, slices.EqualFunc(got, want, func(a, b float64) bool { return near(a, b, 1e-12) }), "%v, want %v", got, want)
 }
 
 func TestClusters(t *testing.T) {
@@ -292,12 +286,10 @@ func TestClusters(t *testing.T) {
 		{0, 0, 0, 0.04},
 		{0, 0, 0, 0},
 	}
-	if got := clusters(p, 0.05); !slices.Equal(got, []int{1, 1, 2, 3}) {
-		t.Errorf("%v", got)
-	}
-	if got := clusters(p, 0.02); !slices.Equal(got, []int{1, 1, 2, 2}) {
-		t.Errorf("at 0.02: %v", got)
-	}
+	got := clusters(p, 0.05)
+	assert.True(t, slices.Equal(got, []int{1, 1, 2, 3}), "%v", got)
+	got = clusters(p, 0.02)
+	assert.True(t, slices.Equal(got, []int{1, 1, 2, 2}), "at 0.02: %v", got)
 }
 
 func TestAverageRanks(t *testing.T) {

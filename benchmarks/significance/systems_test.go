@@ -85,9 +85,7 @@ func TestSystemsAreSacreBLEUs(t *testing.T) {
 			}
 		}
 	}
-	if len(want.Metrics) != 2 {
-		t.Fatal("no vectors")
-	}
+	require.Len(t, want.Metrics, 2, "no vectors")
 }
 
 // By hand. Bootstrap: the mean difference of two segments, 3 and -1, is 3, 1 or -1 with

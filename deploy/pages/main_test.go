@@ -24,9 +24,7 @@ func TestNotes(t *testing.T) {
 	if len(parts) < 2 || !regexp.MustCompile(`^\[`+regexp.QuoteMeta(refract.Version)+`\] - \d{4}-\d\d-\d\d\n`).MatchString(parts[1]) {
 		t.Fatalf("CHANGELOG.md does not begin with ## [%s] and its date", refract.Version)
 	}
-	if lines := strings.Count(parts[1], "\n"); lines > 60 {
-		t.Errorf("the notes of %s have %d lines, more than 60", refract.Version, lines)
-	}
+	assert.LessOrEqual(t, strings.Count(parts[1], "\n"), 60, "the notes of %s", refract.Version)
 }
 
 // Every command has a man page, every shell its completions, and Homebrew\'s cask names all pages.
@@ -38,9 +36,8 @@ func TestPages(t *testing.T) {
 	for _, file := range files {
 		got = append(got, "man/"+filepath.Base(file))
 	}
-	if shells, _ := filepath.Glob(filepath.Join(dir, "completions", "*")); len(shells) != 4 {
-		t.Errorf("completions: %v", shells)
-	}
+	shells, _ := filepath.Glob(filepath.Join(dir, "completions", "*"))
+	assert.Len(t, shells, 4, "completions")
 	content, err := os.ReadFile("../../.goreleaser.yaml")
 	require.NoError(t, err)
 	var release struct {

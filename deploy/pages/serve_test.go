@@ -173,7 +173,7 @@ func TestServeHTTP(t *testing.T) {
 		{"POST", "/v1/score", score(`,"metrics":["oip:http://user:hunter2@127.0.0.1/m"]`), nil, 400, `not over HTTP`},
 		{"POST", "/v1/score", score(`,"metrics":["gemba-da:base-url=http://user:hunter2@127.0.0.1,model=m"]`), nil, 400, `not over HTTP`},
 		{"POST", "/v1/score", score(`,"metrics":["bleu:tokenize=flores200"]`), nil, 400, `its model is not at flores200sacrebleuspm, where`},
-		{"POST", "/v1/compare", score(`,"resamples":1e99`), nil, 400, `is not a number, or out of range`},
+		{"POST", "/v1/compare", score(`,"resamples":1e99`), nil, 400, `want 0 to 1000000`},
 		{"POST", "/v1/compare", score(`,"resamples":1000001`), nil, 400, `want 0 to 1000000`},
 		{"POST", "/v1/compare", score(`,"resamples":{}`), nil, 400, `"code":"usage"`},
 	} {
@@ -183,9 +183,7 @@ func TestServeHTTP(t *testing.T) {
 		}
 	}
 	s.end(t, syscall.SIGTERM, 130)
-	if strings.Contains(s.stderr.String(), s.token) {
-		t.Error("the token is on standard error")
-	}
+	assert.NotContains(t, s.stderr.String(), s.token, "the token is on standard error")
 }
 
 // What asks for too much is refused before anything is scored.

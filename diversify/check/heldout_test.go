@@ -189,9 +189,8 @@ func golden(t *testing.T, got string) {
 	}
 	want, err := os.ReadFile(path)
 	require.NoError(t, err)
-	if diff := gocmp.Diff(string(want), got); diff != "" {
-		t.Errorf("the figures are not those of %s (-want +got); where they are better, write them with -update\n%s", path, diff)
-	}
+	diff := gocmp.Diff(string(want), got)
+	assert.Equal(t, "", diff, "the figures are not those of %s (-want +got); where they are better, write them with -update\n", path)
 }
 
 // How many of the real, released answers for every tenth segment of zh-en are accepted, or of
@@ -234,9 +233,7 @@ func TestShortQuestionsAndCommands(t *testing.T) {
 		}
 		for _, set := range []string{"short", "answer"} {
 			t.Logf("JSON %t: %d of %d %s ones are judged wrongly", field, wrong[set], all[set], set)
-			if 20*wrong[set] > all[set] {
-				t.Errorf("JSON %t: more than 5 %% of the %s ones are judged wrongly", field, set)
-			}
+			assert.LessOrEqual(t, 20*wrong[set], all[set], "JSON %t: more than 5 %% of the %s ones are judged wrongly", field, set)
 		}
 	}
 }

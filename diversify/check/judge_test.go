@@ -236,9 +236,7 @@ func TestJudgeProperties(t *testing.T) {
 		first := run()
 		a, _ := json.Marshal(first)
 		b, _ := json.Marshal(run())
-		if string(a) != string(b) {
-			t.Fatalf("%s and then %s", a, b)
-		}
+		require.Equal(t, string(b), string(a), "%s and then %s", a, b)
 		seen := map[string]bool{}
 		for i, r := range first {
 			accepted := r.Verdict == check.Accepted

@@ -50,20 +50,16 @@ func TestScripts(t *testing.T) {
 		{"ha", english, "An rufe tashar jiragen ruwa na kwana biyu.", ""}, // no model knows Hausa
 	} {
 		d := language.New(language.Config{Language: x.language})
-		if got := d.Beside(x.reference)(x.answer, x.answer); got != x.want {
-			t.Errorf("%q for %q: %q, want %q", x.answer, x.reference, got, x.want)
-		}
+		assert.Equal(t, x.want, d.Beside(x.reference)(x.answer, x.answer), "%q for %q", x.answer, x.reference)
 	}
 	// If the other references are Russian, one that consists of names may be, too.
 	d := language.New(language.Config{})
 	d.Learn([]string{russian, russian})
-	if got := d.Beside("r/Military on Reddit")("Здравствуйте, военные", "Здравствуйте, военные"); got != "" {
-		t.Error(got)
-	}
+	got := d.Beside("r/Military on Reddit")("Здравствуйте, военные", "Здравствуйте, военные")
+	assert.Equal(t, "", got)
 	// A whole sentence decides, whatever the other references are.
-	if got := d.Beside(english+" "+english)(russian, russian); got != "it is written in Cyrillic, not Latin" {
-		t.Errorf("a Russian answer to an English sentence among Russian ones: %q", got)
-	}
+	got = d.Beside(english+" "+english)(russian, russian)
+	assert.Equal(t, "it is written in Cyrillic, not Latin", got, "a Russian answer to an English sentence among Russian ones")
 }
 
 func TestSignature(t *testing.T) {
@@ -83,9 +79,8 @@ func TestSignature(t *testing.T) {
 	if s := language.New(language.Config{Models: true}).Signature(); !strings.HasPrefix(s, "script+"+language.ModelsName+"(") || strings.ContainsAny(s, "|\n") {
 		t.Error(s)
 	}
-	if s := d.Signature(); !strings.HasPrefix(s, "script(") {
-		t.Error(s)
-	}
+	s := d.Signature()
+	assert.True(t, strings.HasPrefix(s, "script("), s)
 	if codes := language.Codes(); !slices.IsSorted(codes) || len(codes) < 60 {
 		t.Errorf("%d codes", len(codes))
 	}
@@ -109,9 +104,7 @@ func translations(t *testing.T) map[string][]string {
 		}
 	}
 	for code, list := range texts {
-		if len(list) != len(texts["en"]) {
-			t.Fatalf("%d texts of %s", len(list), code)
-		}
+		require.Len(t, list, len(texts["en"]), "%d texts of %s", len(list), code)
 	}
 	return texts
 }
@@ -191,9 +184,7 @@ func TestWithoutModels(t *testing.T) {
 			}
 		}
 	}
-	if others < 5000 {
-		t.Errorf("%d answers in other languages are caught", others)
-	}
+	assert.GreaterOrEqual(t, others, 5000)
 }
 
 // A reference that is not in the dataset's main language is detected, and answers in its
@@ -220,9 +211,8 @@ func TestConcurrent(t *testing.T) {
 		for answer, want := range answers {
 			wg.Go(func() {
 				for range 5 {
-					if got := d.Beside(reference)(answer, answer); (got != "") != want {
-						t.Errorf("%q: %s", answer, got)
-					}
+					got := d.Beside(reference)(answer, answer)
+					assert.Equal(t, want, (got != ""), "%q: %s", answer, got)
 				}
 			})
 		}
@@ -237,9 +227,8 @@ func TestContradicts(t *testing.T) {
 	for _, models := range []bool{true, false} {
 		d := language.New(language.Config{Models: models})
 		for code, of := range texts {
-			if found, _ := d.Contradicts(code, "reference", of); found != "" {
-				t.Errorf("models %v: %s", models, found)
-			}
+			found, _ := d.Contradicts(code, "reference", of)
+			assert.Equal(t, "", found, "models %v", models)
 		}
 		for _, x := range []struct {
 			stated, in string

@@ -3,7 +3,6 @@ package review_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -126,9 +125,7 @@ func TestApplyAddsNoRepeatedText(t *testing.T) {
 		"3 copy a person's decision is accept, but the segment has the same text",
 		"5 duplicate a person's decision is edit, but the segment has the same text"}
 	assert.Empty(t, cmp.Diff(want, all))
-	if d.Repeats() != 3 {
-		t.Errorf("%d repeats; want 3", d.Repeats())
-	}
+	assert.Equal(t, 3, d.Repeats())
 }
 
 func TestApplyErrors(t *testing.T) {
@@ -173,9 +170,8 @@ func TestReadErrors(t *testing.T) {
 			t.Errorf("%s: %v; want %s", c.line, err, c.want)
 		}
 	}
-	if _, err := review.Read(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
+	_, err := review.Read(filepath.Join(t.TempDir(), "none"))
+	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
 func TestOpenRemovesAnUnfinishedLine(t *testing.T) {
@@ -211,9 +207,7 @@ func TestPick(t *testing.T) {
 	groups := map[string]int{}
 	for _, it := range items {
 		groups[it.Group]++
-		if it.Drawn != strings.Contains(it.Group, "random") {
-			t.Errorf("segment %s of %q: drawn %t", it.Segment, it.Group, it.Drawn)
-		}
+		assert.Equal(t, strings.Contains(it.Group, "random"), it.Drawn, "segment %s of %q: drawn", it.Segment, it.Group)
 	}
 	want := map[string]int{"accepted, drawn at random": 20, "accepted, with alarms": 5, "rejected, length: … characters (200 answers)": 2}
 	assert.Empty(t, cmp.Diff(want, groups))

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/diversify/selection"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // The expected values are worked out by hand; BLEU has its own tests.
@@ -36,7 +38,6 @@ func TestDiversity(t *testing.T) {
 	if got := same.Means[2].Value(); math.Abs(got-100) > 1e-6 {
 		t.Errorf("self-BLEU of equal texts is %v", got)
 	}
-	if v := selection.NewDiversity().Means[0].Value(); !math.IsNaN(v) {
-		t.Errorf("the mean of nothing is %v", v)
-	}
+	v := selection.NewDiversity().Means[0].Value()
+	assert.True(t, math.IsNaN(v), "the mean of nothing is %v", v)
 }

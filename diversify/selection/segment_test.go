@@ -77,9 +77,8 @@ func TestOrdersAndKeep(t *testing.T) {
 						want = append(want, v)
 					}
 				}
-				if got := slices.Sorted(slices.Values(orders[i])); !slices.Equal(got, want) {
-					t.Fatalf("%s: %v, want an order of %v", sel, got, want)
-				}
+				got := slices.Sorted(slices.Values(orders[i]))
+				require.True(t, slices.Equal(got, want), "%s: %v, want an order of %v", sel, got, want)
 				alone, err := sel.Orders(t.Context(), segments[i:i+1])
 				if err != nil || !slices.Equal(alone[0], orders[i]) {
 					t.Fatalf("%s: alone %v, among others %v (%v)", sel, alone, orders[i], err)
@@ -109,9 +108,7 @@ func TestRandomDependsOnSeedAndSegment(t *testing.T) {
 		return out
 	}
 	one, again, two := orders(1), orders(1), orders(2)
-	if !slices.Equal(one[0], again[0]) {
-		t.Error("the same seed gives another order")
-	}
+	assert.True(t, slices.Equal(one[0], again[0]), "the same seed gives another order")
 	if slices.Equal(one[0], one[1]) || slices.Equal(one[0], two[0]) {
 		t.Errorf("orders %v and %v do not depend on the segment and the seed", one, two)
 	}

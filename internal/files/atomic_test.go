@@ -65,12 +65,10 @@ func TestCommitAndAbort(t *testing.T) {
 	f = create(t, path, strings.Repeat("second", 1<<15))
 	f.Abort()
 	f.Abort()
-	if b, _ := os.ReadFile(path); string(b) != "first" {
-		t.Errorf("after Abort: %.20q", b)
-	}
-	if got := names(t, dir); !slices.Equal(got, []string{"out"}) {
-		t.Errorf("left: %v", got)
-	}
+	b, _ := os.ReadFile(path)
+	assert.Equal(t, "first", string(b), "after Abort: %.20q", b)
+	got := names(t, dir)
+	assert.True(t, slices.Equal(got, []string{"out"}), "left: %v", got)
 }
 
 func TestPermissions(t *testing.T) {
@@ -99,9 +97,7 @@ func TestPermissions(t *testing.T) {
 			}
 		}
 		require.NoError(t, f.Commit())
-		if got := mode(t, path); got != tt.want {
-			t.Errorf("%s: mode %o, want %o", path, got, tt.want)
-		}
+		assert.Equal(t, tt.want, mode(t, path), "%s: mode", path)
 		folder, err := files.CreateFolder(path + "-folder")
 		require.NoError(t, err)
 		require.NoError(t, folder.Commit())
@@ -120,14 +116,12 @@ func TestLinksAndDevices(t *testing.T) {
 	if to, err := os.Readlink(link); err != nil || to != "target" {
 		t.Errorf("the link is %q, %v", to, err)
 	}
-	if b, _ := os.ReadFile(target); string(b) != "new" {
-		t.Errorf("the file of the link has %q", b)
-	}
+	b, _ := os.ReadFile(target)
+	assert.Equal(t, "new", string(b), "the file of the link has %q", b)
 	require.NoError(t, os.Remove(target))
 	require.NoError(t, writeText(link, "made"))
-	if b, _ := os.ReadFile(target); string(b) != "made" {
-		t.Errorf("a link to nothing: its file has %q", b)
-	}
+	b, _ = os.ReadFile(target)
+	assert.Equal(t, "made", string(b), "a link to nothing: its file has %q", b)
 	folder := filepath.Join(dir, "folder")
 	require.NoError(t, errors.Join(os.Mkdir(folder, 0o777), os.Symlink("folder", link+"2"), os.Symlink("none", link+"3")))
 	for _, name := range []string{link + "2", link + "3"} {
@@ -138,9 +132,8 @@ func TestLinksAndDevices(t *testing.T) {
 			t.Errorf("the link to a folder is replaced: %v", err)
 		}
 	}
-	if got := names(t, folder); !slices.Equal(got, []string{"x"}) {
-		t.Errorf("the folder of the link has %v", got)
-	}
+	got := names(t, folder)
+	assert.True(t, slices.Equal(got, []string{"x"}), "the folder of the link has %v", got)
 	assert.NoError(t, writeText(os.DevNull, "x"))
 	if _, err := os.Stat("/dev/full"); err == nil {
 		err := writeText("/dev/full", "x")
@@ -156,14 +149,12 @@ func TestErrorsNameTheOutput(t *testing.T) {
 		dir:                               dir + " is a folder; name a file in it",
 		filepath.Join(dir, "none", "out"): "there is no folder " + filepath.Join(dir, "none"),
 	} {
-		if _, err := files.Create(path); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", path, err)
-		}
+		_, err := files.Create(path)
+		assert.ErrorContains(t, err, want, "%s", path)
 	}
 	refused := files.CannotCreate("out", filepath.Join(dir, "out"), &fs.PathError{Op: "open", Path: ".out.tmp", Err: syscall.EACCES})
-	if want := "out cannot be written: permission denied: make the folder " + dir + " writable, or choose another place"; refused.Error() != want {
-		t.Errorf("no permission: %v, want %s", refused, want)
-	}
+	want := "out cannot be written: permission denied: make the folder " + dir + " writable, or choose another place"
+	assert.Equal(t, want, refused.Error(), "no permission: %v", refused)
 	if _, err := os.Stat("/proc/self"); err == nil {
 		if _, err := files.CreateFolder("/proc/none"); err == nil || strings.Contains(err.Error(), "there is no folder") {
 			t.Errorf("a folder in /proc: %v", err)
@@ -191,9 +182,8 @@ func TestErrorsNameTheOutput(t *testing.T) {
 		t.Errorf("a full folder in the way: %v", err)
 	}
 	d.Abort()
-	if got := names(t, dir); !slices.Equal(got, []string{"out"}) {
-		t.Errorf("left: %v", got)
-	}
+	got := names(t, dir)
+	assert.True(t, slices.Equal(got, []string{"out"}), "left: %v", got)
 }
 
 func TestStream(t *testing.T) {
@@ -247,19 +237,15 @@ func TestStaleFiles(t *testing.T) {
 	path := filepath.Join(dir, "out")
 	living := create(t, path, "living")
 	for _, gone := range []string{stale, staleFolder} {
-		if _, err := os.Lstat(gone); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s is still there: %v", gone, err)
-		}
+		_, err := os.Lstat(gone)
+		assert.ErrorIs(t, err, fs.ErrNotExist, "%s is still there", gone)
 	}
 	require.NoError(t, writeText(path, "second"))
-	if err := living.Commit(); err != nil {
-		t.Errorf("the temporary file of a living process is gone: %v", err)
-	}
+	assert.NoError(t, living.Commit(), "the temporary file of a living process is gone")
 	want := append([]string{"out"}, others...)
 	slices.Sort(want)
-	if got := names(t, dir); !slices.Equal(got, want) {
-		t.Errorf("there are %v, want %v", got, want)
-	}
+	got := names(t, dir)
+	assert.True(t, slices.Equal(got, want), "there are %v, want %v", got, want)
 }
 
 func writeText(path, text string) error {

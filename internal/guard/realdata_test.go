@@ -125,7 +125,5 @@ func TestStatedPrecisionAndRecall(t *testing.T) {
 	page, err := os.ReadFile("../../docs/explanation/untrusted.md")
 	require.NoError(t, err)
 	want := fmt.Sprintf("%d of %d injections are flagged, and %d of %d real outputs", found, len(injections), real, len(texts))
-	if !strings.Contains(strings.Join(strings.Fields(string(page)), " "), want) {
-		t.Errorf("the page does not say: %s", want)
-	}
+	assert.Contains(t, strings.Join(strings.Fields(string(page)), " "), want, "the page does not say")
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // Errors name the path of the bad field and the offset of the bad byte.
@@ -48,9 +50,8 @@ func TestErrors(t *testing.T) {
 func TestAppendFloat(t *testing.T) {
 	for _, f := range []float64{0, 1, -1.5, 1e-6, 9.9e-7, 1e-10, 1e20, 1e21, math.MaxFloat64, math.SmallestNonzeroFloat64} {
 		want, _ := json.Marshal(f)
-		if got := jsonline.AppendFloat(nil, f); string(got) != string(want) {
-			t.Errorf("%s, want %s", got, want)
-		}
+		got := jsonline.AppendFloat(nil, f)
+		assert.Equal(t, string(want), string(got), "%s, want %s", got, want)
 	}
 }
 
@@ -59,9 +60,7 @@ func FuzzAppendString(f *testing.F) {
 	f.Add("a\"\\\n\x00\x7f\u0085\u2028\U000e0001é😀")
 	f.Fuzz(func(t *testing.T, s string) {
 		b := jsonline.AppendString(nil, s)
-		if strings.ContainsFunc(string(b), text.Hidden) {
-			t.Errorf("%q has a hidden character", b)
-		}
+		assert.False(t, strings.ContainsFunc(string(b), text.Hidden), "%q has a hidden character", b)
 		var got string
 		if err := jsonline.Unmarshal(b, &got, "a text"); err != nil || utf8.ValidString(s) && got != s {
 			t.Errorf("%q reads as %q: %v", b, got, err)

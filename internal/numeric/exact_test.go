@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -32,9 +33,8 @@ func TestRationals(t *testing.T) {
 			}
 		}
 		s.AddSum(&half)
-		if want, _ := total.Float64(); s.Value() != want {
-			t.Fatalf("the sum of %v is %v, want %v", values, s.Value(), want)
-		}
+		want, _ := total.Float64()
+		require.Equal(t, want, s.Value(), "the sum of %v", values)
 		mean := new(big.Rat).Quo(total, big.NewRat(int64(len(values)), 1))
 		if want, _ := mean.Float64(); Mean(values) != want || s.Mean(len(values)) != want {
 			t.Fatalf("the mean of %v is %v, want %v", values, Mean(values), want)

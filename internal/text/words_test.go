@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestAppendWords(t *testing.T) {
@@ -21,9 +23,8 @@ func TestAppendWords(t *testing.T) {
 		{"Он ушёл.", []string{"он", "ушёл"}},
 		{"5 € + 😀", []string{"5", "€", "+", "😀"}},
 	} {
-		if got := AppendWords(nil, tc.text); !slices.Equal(got, tc.want) {
-			t.Errorf("%q: %q, want %q", tc.text, got, tc.want)
-		}
+		got := AppendWords(nil, tc.text)
+		assert.True(t, slices.Equal(got, tc.want), "%q: %q, want %q", tc.text, got, tc.want)
 	}
 }
 

@@ -168,9 +168,8 @@ func TestOneInput(t *testing.T) {
 				store := cache.NewMemory()
 				if prompts := strings.Fields(test.prompts); test.stored {
 					others := slices.DeleteFunc(prompts, func(p string) bool { return strings.HasPrefix(p, "bad") })
-					if _, err := all(t.Context(), ask.New(ask.Config{Client: c, Store: store}), others...); err != nil {
-						t.Fatal(err)
-					}
+					_, err := all(t.Context(), ask.New(ask.Config{Client: c, Store: store}), others...)
+					require.NoError(t, err)
 				}
 				c.calls, well = nil, test.well
 				got, err := all(t.Context(), ask.New(ask.Config{Client: c, Store: store, Concurrency: concurrency, Tolerate: 5}), strings.Fields(test.prompts)...)
@@ -303,8 +302,7 @@ func TestFailureEndsOtherRuns(t *testing.T) {
 				t.Errorf("%s: stored %v, %v", p, found, err)
 			}
 		}
-		if _, err := all(t.Context(), a, "f"); err != nil {
-			t.Errorf("a later run: %v", err)
-		}
+		_, err := all(t.Context(), a, "f")
+		assert.NoError(t, err, "a later run")
 	})
 }

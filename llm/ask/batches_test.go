@@ -469,9 +469,8 @@ func TestQueueFull(t *testing.T) {
 	wantSubmitted(t, h, 9, nil)
 	h = &llmtest.Handler{}
 	h.Batch.Plan = func(int) llmtest.BatchPlan { return full }
-	if err := fill(t.Context(), newBatches(t, h), prompts(2)); err == nil || !strings.Contains(err.Error(), "enqueued token limit") {
-		t.Errorf("error %v", err)
-	}
+	err := fill(t.Context(), newBatches(t, h), prompts(2))
+	assert.ErrorContains(t, err, "enqueued token limit", "error")
 }
 
 // If a batch is cancelled on the server, its unanswered rows are left to another run.

@@ -50,9 +50,8 @@ func TestDamagedJournal(t *testing.T) {
 		if _, err := openJournal(path, testHead, nil); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "line ") {
 			t.Errorf("%s: error %v", name, err)
 		}
-		if after, _ := os.ReadFile(path); string(after) != content {
-			t.Errorf("%s: the file was changed", name)
-		}
+		after, _ := os.ReadFile(path)
+		assert.Equal(t, content, string(after), "%s: the file was changed", name)
 	}
 }
 
@@ -73,9 +72,8 @@ func TestCutJournal(t *testing.T) {
 		if len(want) == 0 {
 			want = []byte(headLine)
 		}
-		if after, _ := os.ReadFile(path); !bytes.Equal(after, want) {
-			t.Fatalf("cut at byte %d: %q is left, want %q", n, after, want)
-		}
+		after, _ := os.ReadFile(path)
+		require.True(t, bytes.Equal(after, want), "cut at byte %d: %q is left, want %q", n, after, want)
 		if n == len(whole) && (len(j.batches) != 1 || j.batches[0].id != "b1" || len(j.batches[0].rows) != 2) {
 			t.Errorf("%+v", j.batches)
 		}

@@ -106,9 +106,8 @@ func TestLocateScripts(t *testing.T) {
 
 // In absent texts nothing is found.
 func TestLocateMissingTexts(t *testing.T) {
-	if place, _ := locate(analysis.Texts{}, "Haus"); place != analysis.Absent {
-		t.Error(place)
-	}
+	place, _ := locate(analysis.Texts{}, "Haus")
+	assert.Equal(t, analysis.Absent, place)
 }
 
 // An excessively long report ends, and errors not searched for are not called absent.
@@ -125,9 +124,7 @@ func TestLocateBounded(t *testing.T) {
 	r.Locate(texts)
 	r.Check(texts, analysis.Rules{})
 	assert.Equal(t, analysis.Unlocated, r.Errors[len(r.Errors)-1].Place, "the last")
-	if r.Errors[0].Place == analysis.Unlocated {
-		t.Error("nobody looked at the first error")
-	}
+	assert.NotEqual(t, analysis.Unlocated, r.Errors[0].Place, "nobody looked at the first error")
 }
 
 func TestUnquote(t *testing.T) {

@@ -155,9 +155,7 @@ func TestJSONRoundTrip(t *testing.T) {
 			t.Fatalf("%v: %s", err, data)
 		}
 		valid := cmp.Transformer("utf8", func(s string) string { return string([]rune(s)) })
-		if diff := cmp.Diff(r, &back, valid, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(analysis.Error{}, "Span")); diff != "" {
-			t.Fatal(diff)
-		}
+		require.Equal(t, "", cmp.Diff(r, &back, valid, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(analysis.Error{}, "Span")))
 		for i := range r.Errors {
 			if r.Errors[i].Span != back.Errors[i].Span {
 				t.Fatal("spans differ")

@@ -10,6 +10,8 @@ import (
 
 	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/metrics"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestKnownScores(t *testing.T) {
@@ -73,9 +75,8 @@ func TestEqualsPlainComputation(t *testing.T) {
 			for h, hyp := range b.Hypotheses {
 				for r, ref := range b.References {
 					want := plainStatistics(o, hyp, ref)
-					if got := shared.CellStatistics(nil, h, r); !slices.Equal(got, want) {
-						t.Fatalf("%+v: statistics of %q against %q = %v, want %v", o, hyp, ref, got, want)
-					}
+					got := shared.CellStatistics(nil, h, r)
+					require.True(t, slices.Equal(got, want), "%+v: statistics of %q against %q = %v, want %v", o, hyp, ref, got, want)
 					if got, want := cells[h*len(b.References)+r], plainScore(o, want, sentence); !near(got, want) {
 						t.Fatalf("%+v: BLEU of %q against %q = %v, want %v", o, hyp, ref, got, want)
 					}
@@ -96,9 +97,8 @@ func TestEqualsPlainComputation(t *testing.T) {
 			}
 		}
 		for _, s := range [][]float64{sumFirst, sumAll} {
-			if got, want := m.CorpusScore(s), plainScore(o, s, corpus); !near(got, want) {
-				t.Fatalf("%+v: corpus BLEU of %v = %v, want %v", o, s, got, want)
-			}
+			got, want := m.CorpusScore(s), plainScore(o, s, corpus)
+			require.True(t, near(got, want), "%+v: corpus BLEU of %v = %v, want %v", o, s, got, want)
 		}
 	})
 }
@@ -114,9 +114,8 @@ func TestNativeAgainst(t *testing.T) {
 			for _, r := range chosen {
 				some.References = append(some.References, b.References[r])
 			}
-			if got, want := w.NativeAgainst(nil, chosen), loaded(m, some).Native(nil); !slices.Equal(got, want) {
-				t.Fatalf("%q: %v against references %v, want %v", b, got, chosen, want)
-			}
+			got, want := w.NativeAgainst(nil, chosen), loaded(m, some).Native(nil)
+			require.True(t, slices.Equal(got, want), "%q: %v against references %v, want %v", b, got, chosen, want)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -41,20 +42,15 @@ func TestSentencePiece(t *testing.T) {
 			data, err := os.ReadFile(filepath.Join(folder, row.Model))
 			require.NoError(t, err)
 			m, err := parseModel(data)
-			if err != nil {
-				t.Fatalf("%s: %v", row.Model, err)
-			}
+			require.NoError(t, err, "%s", row.Model)
 			e = m.newEncoder()
 			encoders[row.Model] = e
 		}
 		texts, pieces = texts+1, pieces+len(row.Pieces)
-		if got := encoded(e, row.Text); !slices.Equal(got, row.Pieces) {
-			t.Errorf("%s: %q\n got %q\nwant %q", row.Model, row.Text, got, row.Pieces)
-		}
+		got := encoded(e, row.Text)
+		assert.True(t, slices.Equal(got, row.Pieces), "%s: %q\n got %q\nwant %q", row.Model, row.Text, got, row.Pieces)
 	}
-	if texts == 0 {
-		t.Fatal("there is no text")
-	}
+	require.NotEqual(t, 0, texts, "there is no text")
 	t.Logf("%d models, %d texts, %d pieces", len(encoders), texts, pieces)
 }
 

@@ -244,9 +244,8 @@ func TestMergePairs(t *testing.T) {
 			}
 			open = !known
 		}
-		if got := encoded(e, text); !slices.Equal(got, want) {
-			t.Fatalf("%q was split into %q, want %q", text, got, want)
-		}
+		got := encoded(e, text)
+		require.True(t, slices.Equal(got, want), "%q was split into %q, want %q", text, got, want)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/metricstest"
@@ -85,9 +86,8 @@ func TestEqualsPlainComputation(t *testing.T) {
 				among := false
 				for r, ref := range b.References {
 					want := plainStatistics(o, hyp, ref)
-					if got := shared.CellStatistics(nil, h, r); !slices.Equal(got, want) {
-						t.Fatalf("%+v: statistics of %q against %q = %v, want %v", o, hyp, ref, got, want)
-					}
+					got := shared.CellStatistics(nil, h, r)
+					require.True(t, slices.Equal(got, want), "%+v: statistics of %q against %q = %v, want %v", o, hyp, ref, got, want)
 					score := plainScore(o, want)
 					if got := cells[h*len(b.References)+r]; !near(got, score) {
 						t.Fatalf("%+v: chrF of %q against %q = %v, want %v", o, hyp, ref, got, score)
@@ -110,9 +110,8 @@ func TestEqualsPlainComputation(t *testing.T) {
 			}
 		}
 		for _, s := range [][]float64{sumFirst, sumAll} {
-			if got, want := m.CorpusScore(s), plainScore(o, s); !near(got, want) {
-				t.Fatalf("%+v: corpus chrF of %v = %v, want %v", o, s, got, want)
-			}
+			got, want := m.CorpusScore(s), plainScore(o, s)
+			require.True(t, near(got, want), "%+v: corpus chrF of %v = %v, want %v", o, s, got, want)
 		}
 	})
 }

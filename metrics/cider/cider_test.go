@@ -44,9 +44,8 @@ func TestEqualsPlainComputation(t *testing.T) {
 			cells, native := w.Cells(nil), w.Native(nil)
 			for h, hyp := range b.Hypotheses {
 				for r, ref := range b.References {
-					if got, want := cells[h*len(b.References)+r], plainScore(o, df, float64(len(segments)), hyp, []string{ref}); !near(got, want) {
-						t.Fatalf("%+v: %q against %q: %v, want %v", o, hyp, ref, got, want)
-					}
+					got, want := cells[h*len(b.References)+r], plainScore(o, df, float64(len(segments)), hyp, []string{ref})
+					require.True(t, near(got, want), "%+v: %q against %q: %v, want %v", o, hyp, ref, got, want)
 				}
 				if want := plainScore(o, df, float64(len(segments)), hyp, b.References); !near(native[h], want) {
 					t.Fatalf("%+v: %q against %q: %v, want %v", o, hyp, b.References, native[h], want)
@@ -75,9 +74,7 @@ func TestFiles(t *testing.T) {
 		require.NoError(t, err)
 		b := metricstest.Block().Draw(t, "block")
 		for i, v := range loaded(back, b).Cells(nil) {
-			if want := loaded(m, b).Cells(nil)[i]; v != want {
-				t.Fatalf("%v by a file, %v before", v, want)
-			}
+			require.Equal(t, loaded(m, b).Cells(nil)[i], v)
 		}
 		require.Equal(t, string(content), string(f.file()), "written again")
 	})
@@ -132,9 +129,7 @@ func TestFit(t *testing.T) {
 			t.Errorf("%s: signature %s, want %s", c.m.Info().Name, got, c.want)
 		}
 	}
-	if one.opt.Frequencies.name == two.opt.Frequencies.name {
-		t.Errorf("other references have the same hash")
-	}
+	assert.NotEqual(t, two.opt.Frequencies.name, one.opt.Frequencies.name, "other references have the same hash")
 	// Two references of a segment are one document, so every n-gram is in one of two segments
 	// and weighs log 2.
 	if got := loaded(one, b).Cells(nil)[0]; !near(got, 5) { // there are no trigrams
@@ -149,9 +144,8 @@ func TestSpecs(t *testing.T) {
 	m, err := offered.Parse(t.Context(), "cider:save="+path)
 	require.NoError(t, err)
 	for _, segments := range [][][]string{{{"a b"}, {"b"}}, {{"a b"}, {"b"}}} { // the same file twice
-		if _, err := m.(metrics.Fitter).Fit(t.Context(), each(segments)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := m.(metrics.Fitter).Fit(t.Context(), each(segments))
+		require.NoError(t, err)
 	}
 	if _, err := m.(metrics.Fitter).Fit(t.Context(), each([][]string{{"c"}})); err == nil || !strings.Contains(err.Error(), "exists") {
 		t.Errorf("a file is overwritten: %v", err)

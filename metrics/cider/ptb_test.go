@@ -87,9 +87,7 @@ func TestPlainWord(t *testing.T) {
 	for _, w := range words {
 		for _, end := range ends {
 			s := w + end
-			if plainWord(s+"b c") == 0 {
-				t.Errorf("%q is no plain word", s)
-			}
+			assert.NotEqual(t, 0, plainWord(s+"b c"), "%q is no plain word", s)
 			if end[len(end)-1] == '\n' {
 				continue
 			}

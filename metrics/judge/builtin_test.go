@@ -26,9 +26,7 @@ func find(t testing.TB, name string, options map[string]string) *Resolved {
 	d, err := Find(name)
 	require.NoError(t, err)
 	r, err := d.Resolve(options)
-	if err != nil {
-		t.Fatalf("%s %v: %v", name, options, err)
-	}
+	require.NoError(t, err, "%s %v", name, options)
 	return r
 }
 
@@ -40,9 +38,7 @@ func TestPublishedPrompts(t *testing.T) {
 		if prompt != p.prompt || system != "" {
 			t.Errorf("%s %v:\n%s", p.judge, p.options, cmp.Diff(p.prompt, prompt))
 		}
-		if r.Model() != p.model {
-			t.Errorf("%s %v: model %q, want %q", p.judge, p.options, r.Model(), p.model)
-		}
+		assert.Equal(t, p.model, r.Model(), "%s %v: model", p.judge, p.options)
 	}
 }
 
@@ -56,9 +52,7 @@ func TestPublishedMessages(t *testing.T) {
 	require.NoError(t, json.Unmarshal(file, &want))
 	for name, turns := range want {
 		r := find(t, name, map[string]string{"sl": "Chinese", "tl": "English"})
-		if r.Turns() != len(turns) {
-			t.Errorf("%s has %d turns, want %d", name, r.Turns(), len(turns))
-		}
+		assert.Equal(t, len(turns), r.Turns(), "%s", name)
 		for i, messages := range turns {
 			got := r.Request("m", i, placeholders, []string{" A\n"}).Messages // the authors strip answers
 			assert.Empty(t, cmp.Diff(messages, got), "%s, turn %d", name, i)
@@ -75,9 +69,8 @@ func TestBuiltinFiles(t *testing.T) {
 		files = append(files, strings.TrimSuffix(e.Name(), path.Ext(e.Name())))
 	}
 	slices.Sort(files)
-	if names := slices.Sorted(slices.Values(Names())); !slices.Equal(files, names) {
-		t.Errorf("files %v, names %v", files, names)
-	}
+	names := slices.Sorted(slices.Values(Names()))
+	assert.True(t, slices.Equal(files, names), "files %v, names %v", files, names)
 	for _, d := range Builtin() {
 		if found, err := Find(d.Name); err != nil || found.Name != d.Name {
 			t.Errorf("Find(%q) = %v, %v", d.Name, found, err)
@@ -123,17 +116,13 @@ func TestBuiltinCombinations(t *testing.T) {
 		hashes := map[string]string{}
 		for _, options := range combinations(d) {
 			r, err := d.Resolve(options)
-			if err != nil {
-				t.Fatalf("%s %v: %v", d.Name, options, err)
-			}
+			require.NoError(t, err, "%s %v", d.Name, options)
 			sent := whatIsSent(t, r)
 			if other, ok := hashes[r.Hash()]; ok && other != sent {
 				t.Errorf("%s %v: another judge, which sends something else, has the same hash:\n%s", d.Name, options, cmp.Diff(other, sent))
 			}
 			hashes[r.Hash()] = sent
-			if !r.names(outputVar) {
-				t.Errorf("%s %v: no hypothesis", d.Name, options)
-			}
+			assert.True(t, r.names(outputVar), "%s %v: no hypothesis", d.Name, options)
 			if r.IsLikelihood() {
 				checkLikelihood(t, r)
 				continue
@@ -247,8 +236,6 @@ func TestBuiltinFacts(t *testing.T) {
 		if got != c {
 			t.Errorf("got  %+v\nwant %+v", got, c)
 		}
-		if info.Direction != metrics.HigherIsBetter {
-			t.Errorf("%s: lower is better", c.spec)
-		}
+		assert.Equal(t, metrics.HigherIsBetter, info.Direction, "%s: lower is better", c.spec)
 	}
 }

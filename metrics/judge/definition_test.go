@@ -210,12 +210,9 @@ func TestHash(t *testing.T) {
 		{"answer:", "    errors: {kind: gemba}\n  - prompt: '{answer}'\nanswer:"},
 	} {
 		h := hash(strings.Replace(small, other.old, other.new, 1), nil)
-		if with, ok := seen[h]; ok {
-			t.Errorf("%q and %q give the same hash", other.new, with)
-		}
+		with, ok := seen[h]
+		assert.False(t, ok, "%q and %q give the same hash", other.new, with)
 		seen[h] = other.new
 	}
-	if hash(small, map[string]string{"topic": "sport"}) == first {
-		t.Error("an option in the prompt does not change the hash")
-	}
+	assert.NotEqual(t, first, hash(small, map[string]string{"topic": "sport"}), "an option in the prompt does not change the hash")
 }

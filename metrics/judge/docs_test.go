@@ -66,9 +66,7 @@ func TestDocumentedJudge(t *testing.T) {
 func TestDocumentedFields(t *testing.T) {
 	text := readDocs(t)
 	_, form, ok := strings.Cut(text, "## A judge of your own")
-	if !ok {
-		t.Fatal("no section on the form")
-	}
+	require.True(t, ok, "no section on the form")
 	var want []string
 	for _, v := range []any{Definition{}, option{}, choice{}, sampling{}, turn{}, example{}, likelihood{}, answer.Spec{}, answer.Class{}, answer.Fields{}} {
 		for field := range reflect.TypeOf(v).Fields() {
@@ -79,9 +77,7 @@ func TestDocumentedFields(t *testing.T) {
 	}
 	want = append(want, answer.Kinds()...)
 	for _, name := range want {
-		if !regexp.MustCompile("`" + name + "[`:]").MatchString(form) {
-			t.Errorf("the form does not explain %q", name)
-		}
+		assert.True(t, regexp.MustCompile("`"+name+"[`:]").MatchString(form), "the form does not explain %q", name)
 	}
 	for _, name := range Names() {
 		if strings.HasPrefix(name, "gemba-") {

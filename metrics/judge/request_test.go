@@ -41,9 +41,8 @@ func TestAnswersAreRepeatedWithoutThoughts(t *testing.T) {
 	r := find(t, "xgptscore", map[string]string{"task": "translation"})
 	for _, said := range []string{"Major: none", "<think>Minor?</think>\n\nMajor: none\n", "Minor?</think>Major: none"} {
 		_, got := r.Render(1, placeholders, said)
-		if _, want := r.Render(1, placeholders, "Major: none"); got != want {
-			t.Errorf("%q: the next prompt is %q, want %q", said, got, want)
-		}
+		_, want := r.Render(1, placeholders, "Major: none")
+		assert.Equal(t, want, got, "%q: the next prompt", said)
 	}
 }
 

@@ -87,9 +87,8 @@ func TestCallsThatShareAPrefixAreNeighbours(t *testing.T) {
 		{Hypotheses: []string{"a1", "b1", "c1"}, References: []string{"r1", "s1"}},
 		{Hypotheses: []string{"a2", "b2", "c2"}, References: []string{"r2", "s2"}},
 	}
-	if _, err := newJudge(t, m, zhen, nil).Score(t.Context(), blocks); err != nil {
-		t.Fatal(err)
-	}
+	_, err := newJudge(t, m, zhen, nil).Score(t.Context(), blocks)
+	require.NoError(t, err)
 	var got []string
 	for _, r := range m.asked {
 		_, rest, _ := strings.Cut(r.Prompt, `correct translation is "`)
@@ -170,9 +169,7 @@ func TestSampleOptions(t *testing.T) {
 		d, err := judge.Find(name)
 		require.NoError(t, err)
 		_, err = metrics.Registry{d.Factory(judge.Environment{Model: "any"})}.Parse(t.Context(), spec)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", spec, err, want)
-		}
+		assert.ErrorContains(t, err, want, "%s", spec)
 	}
 	v2 := newJudge(t, says(func(string) string { return `{"errors": []}` }), "gemba-mqm-v2:sl=a,tl=b", nil)
 	if sig := v2.Signature(metrics.Sentence).String(); !strings.HasSuffix(sig, "|samples:10|combine:gemba-v2") || v2.Info().Name != "gemba-mqm-v2:sl=a,tl=b,model=any" {
@@ -222,12 +219,9 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("%s: %v, %v, %v; want %v", names[i], s.Status[i], s.Reports[i].Outcome, s.Values[i], want)
 		}
 	}
-	if got := s.Reports[2]; *got.Raw != "I like it." {
-		t.Errorf("the raw answer is lost: %+v", got)
-	}
-	if n := len(s.Reports[0].Errors); n != 2 {
-		t.Errorf("%d errors, want 2", n)
-	}
+	got := s.Reports[2]
+	assert.Equal(t, "I like it.", *got.Raw, "the raw answer is lost: %+v", got)
+	assert.Equal(t, 2, len(s.Reports[0].Errors))
 	// The number counts for an answer that cannot be read. A blocked or absent answer stays
 	// missing, and the report says what the answer was.
 	s = score(zhen + ",unparseable=-25")
@@ -338,9 +332,7 @@ func TestTruncatedNumber(t *testing.T) {
 			{Source: "s", Hypotheses: []string{"h"}, References: []string{"r"}},
 		})
 		require.NoError(t, err)
-		if scores[0].Status[0] != want {
-			t.Errorf("%q: %v, want %v", text, scores[0].Status[0], want)
-		}
+		assert.Equal(t, want, scores[0].Status[0], "%q", text)
 	}
 }
 
@@ -372,8 +364,7 @@ func TestPolicies(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"", "never", "retry:0", "retry:x", "NaN", "Inf", "exclude:1"} {
-		if _, err := judge.ParsePolicy(s); err == nil {
-			t.Errorf("%q was read", s)
-		}
+		_, err := judge.ParsePolicy(s)
+		assert.Error(t, err, "%q was read", s)
 	}
 }

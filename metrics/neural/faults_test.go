@@ -241,9 +241,8 @@ func TestTooLarge(t *testing.T) {
 			}
 			return len(r.Rows) > 7
 		}}
-		if got := scores(t, must(t, "", s), blocks); !slices.Equal(got, want) {
-			t.Errorf("got %v, want %v", got, want)
-		}
+		got := scores(t, must(t, "", s), blocks)
+		assert.True(t, slices.Equal(got, want), "got %v, want %v", got, want)
 	}
 	none := &llmtest.OIP{Fault: func(n int, w http.ResponseWriter, r *llmtest.OIPRequest) bool {
 		if n > 1 {
@@ -293,9 +292,7 @@ func TestKeepsScoresBeforeFault(t *testing.T) {
 	require.NoError(t, err)
 	_, err = m.Score(t.Context(), many(9))
 	var part *metrics.BlocksError
-	if !errors.As(err, &part) {
-		t.Fatalf("got %v", err)
-	}
+	require.True(t, errors.As(err, &part), "got %v", err)
 	assert.Len(t, slices.DeleteFunc(part.Scores, func(s metrics.Scores) bool { return s.Values == nil }), 3)
 }
 
@@ -324,9 +321,7 @@ func TestRestart(t *testing.T) {
 	env := neural.Environment{Client: llm.Config{MaxRetryWait: 10 * time.Millisecond, MaxRetries: 50}}
 	m, err := open(t, ",batch=1000", r, env)
 	require.NoError(t, err)
-	if got := scores(t, m, blocks); !slices.Equal(got, want) {
-		t.Error("other scores than without a restart")
-	}
+	assert.True(t, slices.Equal(scores(t, m, blocks), want), "other scores than without a restart")
 	r.down.Store(math.MaxInt64)
 	env.Client.MaxRetries = -1
 	if _, err := open(t, "", r, env); !errors.Is(err, llm.ErrUnavailable) {

@@ -3,6 +3,8 @@ package neural
 import (
 	"math"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // FuzzAnswer reads arbitrary answers. An answer is complete and finite, or an error.
@@ -32,9 +34,7 @@ func FuzzAnswer(f *testing.F) {
 				t.Fatalf("an answer of a part: %+v", r)
 			}
 			for _, v := range r.scores {
-				if math.IsInf(v, 0) {
-					t.Fatalf("the score %v", v)
-				}
+				require.False(t, math.IsInf(v, 0), "the score %v", v)
 			}
 		}
 	})

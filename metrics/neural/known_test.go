@@ -29,7 +29,5 @@ func TestKnown(t *testing.T) {
 			assert.Contains(t, names, name)
 		}
 	}
-	if served == 0 {
-		t.Error("no served metric found")
-	}
+	assert.NotEqual(t, 0, served, "no served metric found")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/llmtest"
@@ -71,9 +72,7 @@ func TestForms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := must(t, "", s)
 			metricstest.Promises(t, m, block)
-			if stored := m.Info().Storable; stored == s.NoFacts {
-				t.Errorf("its scores are stored: %t", stored)
-			}
+			assert.NotEqual(t, s.NoFacts, m.Info().Storable, "its scores are stored")
 			got, err := m.Score(t.Context(), []metrics.Block{block})
 			require.NoError(t, err)
 			if !slices.Equal(got[0].Values, want[0].Values) {

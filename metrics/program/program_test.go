@@ -215,9 +215,8 @@ func TestStandardError(t *testing.T) {
 		lines = append(lines, line)
 	}
 	m := opened(t, cfg)
-	if _, err := m.Score(t.Context(), []metrics.Block{block}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := m.Score(t.Context(), []metrics.Block{block})
+	require.NoError(t, err)
 	m.Close()
 	if len(lines) != mostShown+1 || len(lines[0]) > mostSaid+1000 || !strings.HasSuffix(lines[mostShown], "more of its standard error is left out") {
 		t.Errorf("%d lines: %q", len(lines), lines[len(lines)-1])

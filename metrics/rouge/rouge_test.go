@@ -63,9 +63,7 @@ func TestEqualsPlainComputation(t *testing.T) {
 		w := newMetric(o).NewWorkspace().(*workspace) // reused for every block
 		for range rapid.IntRange(1, 3).Draw(t, "segments") {
 			b := metricstest.Block().Draw(t, "block")
-			if bad := check(o, w, b); bad != "" {
-				t.Fatalf("%+v of %q: %s", o, b, bad)
-			}
+			require.Equal(t, "", check(o, w, b), "%+v of %q", o, b)
 		}
 	})
 }
@@ -84,9 +82,7 @@ func TestLengths(t *testing.T) {
 		}
 		o := options{Kind: rapid.SampledFrom([]kind{rouge1, rouge2, rougeL, rougeLsum}).Draw(t, "kind")}
 		b := metrics.Block{Hypotheses: []string{long("hypothesis"), long("hypothesis")}, References: []string{long("reference"), long("reference")}}
-		if bad := check(o, newMetric(o).NewWorkspace().(*workspace), b); bad != "" {
-			t.Fatalf("%+v of %q: %s", o, b, bad)
-		}
+		require.Equal(t, "", check(o, newMetric(o).NewWorkspace().(*workspace), b), "%+v of %q", o, b)
 	})
 }
 

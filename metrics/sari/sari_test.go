@@ -80,9 +80,8 @@ func TestCorpus(t *testing.T) {
 	}
 	assert.Equal(t, "add = 6.2 keep = 24.7 delete = 68.6", m.(metrics.CorpusDetail).CorpusDetail(sum), "operations")
 	for _, spec := range []string{"sari:rules=hf", "sari:rules=original"} {
-		if _, ok := made(t, spec).(metrics.CorpusMetric); ok {
-			t.Errorf("%s pools counts, but is a mean of sentences", spec)
-		}
+		_, ok := made(t, spec).(metrics.CorpusMetric)
+		assert.False(t, ok, "%s pools counts, but is a mean of sentences", spec)
 	}
 }
 
@@ -257,8 +256,6 @@ func TestPeer(t *testing.T) {
 			t.Errorf("%s: corpus %v, the peer has %v", row.Spec, mean, row.Corpus)
 		}
 	}
-	if len(compared) == 0 {
-		t.Fatalf("%s has no row", path)
-	}
+	require.NotEqual(t, 0, len(compared), "%s has no row", path)
 	t.Logf("compared segments: %v", compared)
 }

@@ -104,9 +104,8 @@ func TestCandidatesAgainstOracle(t *testing.T) {
 		s.beam.computePrefixes(s.words, 0)
 		s.alignment.trace(&s.beam, s.words)
 		s.findCandidates(checked)
-		if _, _, want := slowRound(hyp, ref, checked); len(s.candidates) != want {
-			t.Errorf("%d candidates, the oracle has %d", len(s.candidates), want)
-		}
+		_, _, want := slowRound(hyp, ref, checked)
+		assert.Len(t, s.candidates, want, "%d candidates, the oracle", len(s.candidates))
 	})
 }
 

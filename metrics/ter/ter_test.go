@@ -68,19 +68,15 @@ func TestNativeAndCorpus(t *testing.T) {
 		Hypotheses: []string{"a b c", "x", "a b c"},
 		References: []string{"a b c d", "a b"},
 	})
-	if got, want := w.Cells(nil), []float64{25, 50, 100, 100, 25, 50}; !slices.Equal(got, want) {
-		t.Errorf("cells %v, want %v", got, want)
-	}
+	got, want := w.Cells(nil), []float64{25, 50, 100, 100, 25, 50}
+	assert.True(t, slices.Equal(got, want), "cells %v, want %v", got, want)
 	// One edit is the least; the mean length is 3.
-	if got, want := w.Native(nil), []float64{m.CorpusScore([]float64{1, 3}), m.CorpusScore([]float64{2, 3}), m.CorpusScore([]float64{1, 3})}; !slices.Equal(got, want) {
-		t.Errorf("native %v, want %v", got, want)
-	}
-	if got, want := w.CellStatistics([]float64{7}, 1, 0), []float64{7, 4, 4}; !slices.Equal(got, want) {
-		t.Errorf("statistics of a cell %v, want %v", got, want)
-	}
-	if got, want := w.NativeStatistics([]float64{7}, 1), []float64{7, 2, 3}; !slices.Equal(got, want) {
-		t.Errorf("native statistics %v, want %v", got, want)
-	}
+	got, want = w.Native(nil), []float64{m.CorpusScore([]float64{1, 3}), m.CorpusScore([]float64{2, 3}), m.CorpusScore([]float64{1, 3})}
+	assert.True(t, slices.Equal(got, want), "native %v, want %v", got, want)
+	got, want = w.CellStatistics([]float64{7}, 1, 0), []float64{7, 4, 4}
+	assert.True(t, slices.Equal(got, want), "statistics of a cell %v, want %v", got, want)
+	got, want = w.NativeStatistics([]float64{7}, 1), []float64{7, 2, 3}
+	assert.True(t, slices.Equal(got, want), "native statistics %v, want %v", got, want)
 	for _, test := range []struct{ sum, want []float64 }{
 		{[]float64{3, 4}, []float64{75}},
 		{[]float64{3, 0}, []float64{100}},

@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/text"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // collect returns the words of a text as strings.
@@ -56,9 +58,7 @@ func TestWords(t *testing.T) {
 		{Options{}, "a\xffb", "a\ufffdb"},
 	} {
 		tokens := tokenizer{Options: test.options}
-		if got := strings.Join(collect(&tokens, test.text, false), "|"); got != test.want {
-			t.Errorf("%+v: words of %q = %q, want %q", test.options, test.text, got, test.want)
-		}
+		assert.Equal(t, test.want, strings.Join(collect(&tokens, test.text, false), "|"), "%+v: words of %q", test.options, test.text)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/llmtest"
@@ -264,9 +265,7 @@ func (f *folder) checkOutput(t *testing.T, text string) {
 			}
 		}
 	}
-	if shown == 0 {
-		t.Error("no output is shown")
-	}
+	assert.NotEqual(t, 0, shown, "no output is shown")
 }
 
 var statedFigure = regexp.MustCompile(`\| (0\.[0-9]{3})\b[^.]`)

@@ -50,9 +50,7 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%d lines where %d fit:\n%s", n, most, &out)
 			}
 			assert.Contains(t, out.String(), "\nExamples:\n", "no examples in the help:\n%s", &out)
-			if cmd.Short == "" {
-				t.Error("no short description")
-			}
+			assert.NotEqual(t, "", cmd.Short, "no short description")
 			shown := helpFlags(out.String())
 			if strings.HasPrefix(cmd.CommandPath(), "refract completion") {
 				return // whose text is cobra's

@@ -21,9 +21,7 @@ func TestLibraryPrograms(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(repository, "docs", "how-to", "library.md"))
 	require.NoError(t, err)
 	programs := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1)
-	if len(programs) != 3 {
-		t.Fatalf("%d programs", len(programs))
-	}
+	require.Len(t, programs, 3, "%d programs", len(programs))
 	dir := t.TempDir()
 	segments := []string{"the bridge is closed", "nobody knows why at all", "we went home", "a long way to go"}
 	files := map[string]string{

@@ -43,9 +43,7 @@ func parseFile(t *testing.T, args ...string) ([]audit.Row, string) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if r.Line != len(rows)+1 {
-			t.Fatalf("row %d is of line %d", len(rows)+1, r.Line)
-		}
+		require.Equal(t, len(rows)+1, r.Line, "row")
 		rows = append(rows, r)
 	}
 }
@@ -112,9 +110,7 @@ func TestParseTIGERScore(t *testing.T) {
 	rows, _ := parseFile(t, "tigerscore", dataFile(t, "tigerscore", "outputs.jsonl"))
 	totals := 0
 	for _, r := range rows {
-		if !r.Outcome.HasScore() {
-			t.Errorf("line %d: %s: %s", r.Line, r.Outcome, r.Detail)
-		}
+		assert.True(t, r.Outcome.HasScore(), "line %d: %s: %s", r.Line, r.Outcome, r.Detail)
 		for _, p := range r.Problems {
 			if p.Code == "total" {
 				totals++

@@ -38,9 +38,7 @@ func TestStatisticsOfParts(t *testing.T) {
 	}
 	merge := func(parts []string) string {
 		code, out := inPipe(t, strings.Join(parts, ""), "merge", "-", "-f", "jsonl")
-		if code != exitDone {
-			t.Fatalf("exit code %d", code)
-		}
+		require.Equal(t, exitDone, code, "exit code")
 		return out
 	}
 	one := merge([]string{score(lines)})
@@ -58,9 +56,7 @@ func TestStatisticsOfParts(t *testing.T) {
 			begin = end
 		}
 		random.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-		if got := merge(parts); got != one {
-			t.Fatalf("cut at %d: %s\nis not\n%s", ends, got, one)
-		}
+		require.Equal(t, one, merge(parts), "cut at %d", ends)
 	}
 }
 
@@ -81,9 +77,8 @@ func TestDamagedParts(t *testing.T) {
 		t.Run(per, func(t *testing.T) {
 			for i := range 2 {
 				out := filepath.Join(dir, per+".jsonl")
-				if code, _ := inPipe(t, "", "score", data, "-m", "bleu", "--per", per, "-o", out, "--shard", fmt.Sprintf("%d/2", i+1)); code != exitDone {
-					t.Fatalf("exit code %d", code)
-				}
+				code, _ := inPipe(t, "", "score", data, "-m", "bleu", "--per", per, "-o", out, "--shard", fmt.Sprintf("%d/2", i+1))
+				require.Equal(t, exitDone, code, "exit code")
 				whole, err := os.ReadFile(fmt.Sprintf("%s.%d-of-2.jsonl", out, i+1))
 				require.NoError(t, err)
 				refused := func(damaged []byte, what string, at int) {

@@ -200,8 +200,6 @@ func TestStoredIn(t *testing.T) {
 		"answers.sqlite":                    "answers.sqlite",
 		"postgres://me:secret@host/answers": "postgres://USER@host:5432/answers",
 	} {
-		if got := (&serverFlags{cache: where}).storedIn(); got != want {
-			t.Errorf("%s is shown as %s", where, got)
-		}
+		assert.Equal(t, want, (&serverFlags{cache: where}).storedIn(), "%s is shown as", where)
 	}
 }

@@ -214,9 +214,7 @@ func TestServeDocument(t *testing.T) {
 		var a struct{ ID json.RawMessage }
 		require.NoError(t, json.Unmarshal(line, &a))
 		var shown bytes.Buffer
-		if err := json.Compact(&shown, []byte(expected[string(a.ID)])); err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
+		require.NoError(t, json.Compact(&shown, []byte(expected[string(a.ID)])), "%s", line)
 		pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(shown.String())), "…", ".*")
 		if ok, err := regexp.Match("^"+pattern+"\n$", line); err != nil || !ok {
 			t.Errorf("docs/reference/protocols.md has %s\nand the answer is %s", expected[string(a.ID)], line)

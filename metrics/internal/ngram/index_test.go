@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -94,9 +95,8 @@ func checkUnion(t *rapid.T, x *Index, order int, hyps, refs [][]uint32) {
 			}
 		}
 		for h := range hyps {
-			if got, want := x.UnionMatches(h)[n-1], clipped(counts(hyps[h], n), most); got != want {
-				t.Fatalf("hyp %d, %d references, order %d: %d matches, want %d", h, len(refs), n, got, want)
-			}
+			got, want := x.UnionMatches(h)[n-1], clipped(counts(hyps[h], n), most)
+			require.Equal(t, want, got, "hyp %d, %d references, order %d", h, len(refs), n)
 		}
 	}
 }
@@ -109,9 +109,8 @@ func TestManyReferences(t *testing.T) {
 	}
 	x.AddHypothesis([]uint32{50, 51, 7, 53, 50, 55})
 	x.Count()
-	if got := x.Matches(0, 50); !slices.Equal(got, []int32{6, 5, 4, 3}) {
-		t.Errorf("matches %v", got)
-	}
+	got := x.Matches(0, 50)
+	assert.True(t, slices.Equal(got, []int32{6, 5, 4, 3}), "matches %v", got)
 	if size := 4*(cap(x.matches)+cap(x.refs.tokens)) + 8*cap(x.refs.ends); size > 20<<20 {
 		t.Errorf("%d MB for 100,000 references", size>>20)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/metricstest"
@@ -97,14 +98,10 @@ func TestSplit(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	for _, name := range Names() {
-		if New(name, false) == nil {
-			t.Errorf("New(%q) = nil", name)
-		}
+		assert.NotNil(t, New(name, false), "New(%q) = nil", name)
 	}
 	for _, name := range []string{"", "13A", "flores200"} {
-		if New(name, false) != nil {
-			t.Errorf("New(%q) gave a tokenizer", name)
-		}
+		assert.Nil(t, New(name, false), "New(%q) gave a tokenizer", name)
 	}
 }
 
@@ -178,9 +175,8 @@ func TestSplitEqualsRegularExpressions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.OneOf(metricstest.Text(), marks).Draw(t, "text")
 		for _, name := range Names() {
-			if got, want := splitWith(used[name], s), byRules(name, s); !slices.Equal(got, want) {
-				t.Fatalf("%s of %q = %q, want %q", name, s, got, want)
-			}
+			got, want := splitWith(used[name], s), byRules(name, s)
+			require.True(t, slices.Equal(got, want), "%s of %q = %q, want %q", name, s, got, want)
 		}
 	})
 }

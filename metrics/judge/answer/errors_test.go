@@ -105,12 +105,8 @@ func TestErrorLists(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := *parser(t, test.spec).Parse(test.text)
-			if *got.Raw != test.text {
-				t.Error("the raw text is not the answer")
-			}
-			if (got.Detail != "") != test.remark {
-				t.Errorf("the remark is %q", got.Detail)
-			}
+			assert.Equal(t, test.text, *got.Raw, "the raw text is not the answer")
+			assert.Equal(t, test.remark, (got.Detail != ""), "the remark is %q", got.Detail)
 			got.Raw, got.Detail = nil, ""
 			assert.Empty(t, cmp.Diff(test.want, got))
 		})

@@ -36,13 +36,9 @@ func check(t *testing.T, spec answer.Spec, text string) {
 	p := parser(t, spec)
 	lower, upper := spec.Bounds()
 	r := p.Parse(text)
-	if *r.Raw != text {
-		t.Fatal("the raw text is not the answer")
-	}
+	require.Equal(t, text, *r.Raw, "the raw text is not the answer")
 	require.Empty(t, cmp.Diff(r, p.Parse(text)), "two readings differ")
-	if len(r.Detail) > 2000+len(text) {
-		t.Fatalf("the detail has %d bytes", len(r.Detail))
-	}
+	require.LessOrEqual(t, len(r.Detail), 2000+len(text), "the detail")
 	for _, e := range r.Errors {
 		if e.Place != analysis.Unlocated || e.Span != (analysis.Span{}) {
 			t.Fatal("a parser has located an error")

@@ -62,9 +62,7 @@ func TestHeadings(t *testing.T) {
 		}
 	}
 	esa := parser(t, answer.Spec{Kind: answer.GEMBA, Weights: map[analysis.Severity]float64{analysis.Major: 5, analysis.Minor: 1}})
-	if r := esa.Parse("Critical:\nno-error"); r.Outcome != analysis.Unparseable {
-		t.Errorf("a severity without a weight is read as %s", r.Outcome)
-	}
+	assert.Equal(t, analysis.Unparseable, esa.Parse("Critical:\nno-error").Outcome, "a severity without a weight is read as")
 	if r := esa.Parse("Major:\nnon-translation"); *r.Score != -5 {
 		t.Errorf("non-translation costs %v", *r.Score)
 	}

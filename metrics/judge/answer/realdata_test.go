@@ -115,7 +115,5 @@ func TestXGPTScoreAnswers(t *testing.T) {
 			t.Errorf("line %d: a cut answer is %s", i+1, r.Outcome)
 		}
 	})
-	if n == 0 {
-		t.Error("no answers")
-	}
+	assert.NotEqual(t, 0, n, "no answers")
 }

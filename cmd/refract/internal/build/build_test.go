@@ -70,14 +70,11 @@ func TestRecipes(t *testing.T) {
 			if r.Analysis != "" {
 				err = (&Set{Recipe: r}).Resolve(&MixRow{Task: task.Name})
 			}
-			if err != nil {
-				t.Errorf("%s, %s: %v", name, task.Name, err)
-			}
+			assert.NoError(t, err, "%s, %s", name, task.Name)
 		}
 	}
-	if _, err := LoadRecipe("instructscore", t.TempDir()); err == nil || !strings.Contains(err.Error(), "recipe.yaml") {
-		t.Errorf("%v", err)
-	}
+	_, err := LoadRecipe("instructscore", t.TempDir())
+	assert.ErrorContains(t, err, "recipe.yaml")
 }
 
 // Answers are read as the paper shows them, on one line or several.
@@ -163,13 +160,9 @@ func TestDesignate(t *testing.T) {
 			for _, e := range errors {
 				types[e.Dimension+e.Aspect] = true
 				severities[e.Severity] = true
-				if (e.Dimension != "") != (task.Errors[0].Dimension != "") {
-					t.Errorf("%s: dimension %q", task.Name, e.Dimension)
-				}
+				assert.Equal(t, task.Errors[0].Dimension != "", e.Dimension != "", "%s: dimension %q", task.Name, e.Dimension)
 			}
-			if len(types) != len(errors) {
-				t.Errorf("%s: a type twice: %+v", task.Name, errors)
-			}
+			assert.Len(t, types, len(errors), "%s: a type twice: %+v", task.Name, errors)
 		}
 	}
 	if len(counts) != mostDesignated || counts[0] || len(severities) != 2 {

@@ -21,9 +21,7 @@ func TestThirds(t *testing.T) {
 	count := func(of []Output) (n [thirds]int) {
 		for _, o := range of {
 			n[o.Third]++
-			if int(29-o.Score)/10 != o.Third {
-				t.Errorf("the score %v is in third %d", o.Score, o.Third)
-			}
+			assert.Equal(t, o.Third, int(29-o.Score)/10, "the score %v is in third", o.Score)
 		}
 		return n
 	}
@@ -43,9 +41,7 @@ func TestThirds(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		row := &MixRow{Real: rapid.IntRange(1, 25).Draw(rt, "real"), Shares: rapid.SliceOfN(rapid.Float64Range(0.1, 1), 3, 3).Draw(rt, "shares")}
-		if got := Thirds(2, row, outputs); len(got) > row.Real {
-			rt.Fatalf("%d of %d", len(got), row.Real)
-		}
+		require.LessOrEqual(rt, len(Thirds(2, row, outputs)), row.Real)
 	})
 }
 
@@ -120,8 +116,7 @@ func TestReadPlan(t *testing.T) {
 		"mix:\n  - {dataset: a, task: b, metric: c, real: 1, amount: 2}\n":         "amount",
 		"mix:\n  - {dataset: a, task: b, synthetic: 1}\nother: 1\n":                "other",
 	} {
-		if _, err := ReadPlan("m.yaml", strings.NewReader("recipe: metricinstruct\n"+text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
+		_, err := ReadPlan("m.yaml", strings.NewReader("recipe: metricinstruct\n"+text))
+		assert.ErrorContains(t, err, want, "%q", text)
 	}
 }

@@ -18,9 +18,7 @@ func TestRefusal(t *testing.T) {
 		"Es tut mir leid, aber dabei kann ich nicht helfen.", "Als KI-Sprachmodell habe ich keine Meinung.", "Leider kann ich diese Anfrage nicht erfüllen.",
 		"Извините, но я не могу помочь с этим.", "Как языковая модель, я не имею мнения.", "Lo siento, pero no puedo ayudar con eso.", "Como modelo de lenguaje, no tengo opiniones.", "抱歉，我无法协助您。", "作为一个AI语言模型，我没有意见。",
 	} {
-		if refusal(text) == "" {
-			t.Errorf("no refusal: %s", text)
-		}
+		assert.NotEqual(t, "", refusal(text), "no refusal: %s", text)
 	}
 	for _, text := range []string{
 		"", "The company said it cannot fulfill this request.", "I cannot help thinking about the old town.", "Sorry, we are closed on Mondays.", "I'm sorry that I missed your call.",

@@ -79,9 +79,7 @@ func TestClaim(t *testing.T) {
 	undecided := func(d *experiment.Difference) { d.Significant, d.Undecided = false, true }
 	const worseMean = "Worse than one reference: −0.041 [−0.051, −0.031] for chrF mean (p = 0.010)."
 	told := documented(t)
-	if len(told) < 20 {
-		t.Fatalf("%d claims in docs/how-to/report.md", len(told))
-	}
+	require.GreaterOrEqual(t, len(told), 20)
 	for name, c := range map[string]struct {
 		all      []experiment.Difference
 		want     string
@@ -197,9 +195,7 @@ func TestEvidence(t *testing.T) {
 	got := conclusions.Of(res).Claim()
 	want := []string{"Against one reference, Kendall’s τ with mqm changes by +0.048 [0.038, 0.058] for BLEU max (p = 0.010) and +0.042 [0.032, 0.052] for chrF max (p = 0.010).",
 		"18 of 20 outputs of 10 segments by 2 systems have mqm scores, and every setting scores at least 17 of them."}
-	if !slices.Equal(got.Evidence, want) {
-		t.Errorf("%q\nwant %q", got.Evidence, want)
-	}
+	assert.True(t, slices.Equal(got.Evidence, want), "%q\nwant %q", got.Evidence, want)
 	if want := "Intervals: 95% bootstrap over segments. p-values: perm-both, corrected by Holm over the pairs of settings of each metric."; got.Method != want {
 		t.Errorf("%q, want %q", got.Method, want)
 	}

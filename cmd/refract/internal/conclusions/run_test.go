@@ -88,9 +88,7 @@ func TestTables(t *testing.T) {
 			assert.NoError(t, table.Write(io.Discard, f, true), "table %s as %s", name, f)
 		}
 	}
-	if len(res.Figures()) == 0 {
-		t.Error("there is no figure")
-	}
+	assert.NotEqual(t, 0, len(res.Figures()), "there is no figure")
 }
 
 // If a test has too few resamples, or judged segments or documents to exchange, for any

@@ -74,15 +74,13 @@ func TestExplorer(t *testing.T) {
 		return out
 	}
 	// overlap is 0.5 (is, old of four), none, 0.8; lack is 0.5, none, 0.2.
-	if got := decided(a); !slices.Equal(got, []int{0, 2, 0, 2, -1, 0, 0, 2, 2, -1, -1}) {
-		t.Errorf("decided by %v", got)
-	}
+	got := decided(a)
+	assert.True(t, slices.Equal(got, []int{0, 2, 0, 2, -1, 0, 0, 2, 2, -1, -1}), "decided by %v", got)
 	if v := a.Scores[1].Value; math.Abs(v-0.8) > 1e-12 {
 		t.Errorf("max is %v", v)
 	}
-	if got := decided(b); slices.ContainsFunc(got, func(d int) bool { return d >= 0 }) {
-		t.Errorf("a missing output is decided by %v", got)
-	}
+	got = decided(b)
+	assert.False(t, slices.ContainsFunc(got, func(d int) bool { return d >= 0 }), "a missing output is decided by %v", got)
 	for k, c := range b.Scores {
 		if !math.IsNaN(c.Value) {
 			t.Errorf("a missing output has the score %v under %s", c.Value, e.Settings[k].Name)
@@ -106,9 +104,7 @@ func TestJudgesInExplorer(t *testing.T) {
 		t.Fatalf("reports %+v", r)
 	}
 	first, second := r[0].Errors[0], r[0].Errors[1]
-	if output := []rune(segments[0].Outputs[0].Text.Value); string(output[first.Span[0]:first.Span[1]]) != "horse" {
-		t.Errorf("span %v", first.Span)
-	}
+	assert.Equal(t, "horse", string([]rune(segments[0].Outputs[0].Text.Value)[first.Span[0]:first.Span[1]]), "span %v", first.Span)
 	if first.Type != "Accuracy: Terminology" || first.Severity != "major" || first.Penalty != 4 {
 		t.Errorf("error %+v", first)
 	}

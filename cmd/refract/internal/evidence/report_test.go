@@ -55,9 +55,7 @@ func TestDocument(t *testing.T) {
 		tables = append(tables, table.Name)
 	}
 	want := []string{"rows", "systems", "judges"}
-	if !slices.Equal(tables, want) {
-		t.Errorf("tables %q", tables)
-	}
+	assert.True(t, slices.Equal(tables, want), "tables %q", tables)
 	if c := d.Tables[0].Columns[0]; c.Name != "dataset" || !c.Hide {
 		t.Error("the one dataset has a column")
 	}
@@ -67,9 +65,7 @@ func TestDocument(t *testing.T) {
 	if k := d.Rankings[0]; k.Columns[1].Header != "data: rank" || len(k.Rows[0]) != 7 || k.Rows[0][5] != report.Null() {
 		t.Errorf("ranking %+v", k)
 	}
-	if d.Explorer == nil {
-		t.Error("no segments")
-	}
+	assert.NotNil(t, d.Explorer, "no segments")
 }
 
 func TestReportWithoutHumanScores(t *testing.T) {
@@ -92,9 +88,7 @@ func TestReportWithoutHumanScores(t *testing.T) {
 		t.Errorf("order %q, places %+v", order, c)
 	}
 	for _, row := range d.Tables[0].Rows {
-		if len(row) != len(d.Tables[0].Columns) {
-			t.Fatalf("%d values for %d columns", len(row), len(d.Tables[0].Columns))
-		}
+		require.Len(t, row, len(d.Tables[0].Columns), "%d values for", len(row))
 	}
 }
 
@@ -155,9 +149,7 @@ func TestHostileData(t *testing.T) {
 		return written(t, &evidence.Report{Title: "T" + s, Result: found("x" + s), Held: hold(t, segments, []metrics.Metric{&overlap{}, critic{}}, "single", "max")})
 	}
 	plain := elements(build("harmless"))
-	if n := strings.Count(plain, "\n"); n < 200 {
-		t.Fatalf("only %d tags", n)
-	}
+	require.GreaterOrEqual(t, strings.Count(plain, "\n"), 200, "only")
 	for _, s := range []string{
 		`</script><script>window.broken = 1</script>`, `<img src=x onerror="window.broken = 1">`, `" onload="x`, `' style='x`,
 		"\u202eright to left", "=HYPERLINK(\"http://x\")", "]]>--><!--", strings.Repeat("x", 20000),

@@ -9,6 +9,8 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/metrics/chrf"
+
+	"github.com/stretchr/testify/require"
 )
 
 // A page that would be too large has the segments that tell most, in order, and says how many it leaves out.
@@ -16,15 +18,11 @@ func TestTelling(t *testing.T) {
 	var settings []refract.Setting
 	for _, a := range []string{"single", "max"} {
 		of, err := aggregate.Parse(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		settings = append(settings, refract.Setting{Metric: chrf.Default(), Aggregator: of})
 	}
 	engine, err := refract.NewEngine(settings, refract.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var segments refract.InMemory
 	for i := range 40 {
 		s := &refract.Segment{ID: string(rune('A' + i)), References: refract.Texts("red fox", "old mill"), Hypotheses: refract.Outputs(map[string]string{"a": "red box", "b": "mud"})}
@@ -37,15 +35,11 @@ func TestTelling(t *testing.T) {
 		segments = append(segments, s)
 	}
 	h := Hold(engine)
-	if err := engine.Run(t.Context(), segments, h.Add); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, engine.Run(t.Context(), segments, h.Add))
 	shown := func() (ids []string, note string) {
 		e := h.Explorer(t.Context())
 		for s, err := range e.Segments {
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			ids = append(ids, s.ID)
 		}
 		return ids, e.Note

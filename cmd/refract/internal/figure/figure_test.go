@@ -57,9 +57,8 @@ func TestDrawGolden(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); diff != "" {
-		t.Errorf("differs from %s, which -update writes anew:\n%s", golden, diff)
-	}
+	diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n"))
+	assert.Equal(t, "", diff, "differs from %s, which -update writes anew:\n", golden)
 }
 
 // Numbers of any size and texts of any length are drawn, as XML.
@@ -77,9 +76,7 @@ func TestDrawAny(t *testing.T) {
 		var b bytes.Buffer
 		require.NoError(t, figure.Draw(&b, figure.Style{Dark: rapid.Bool().Draw(t, "dark")}, &figure.Lines{Series: append(series, figure.Series{Points: []figure.Point{{}}})}, bars))
 		require.NoError(t, xml.Unmarshal(b.Bytes(), new(struct{})), "not XML")
-		if place := regexp.MustCompile(`NaN|Inf|[0-9]{5}`).FindString(text.ReplaceAllString(b.String(), "")); place != "" {
-			t.Fatalf("a place is %s", place)
-		}
+		require.Equal(t, "", regexp.MustCompile(`NaN|Inf|[0-9]{5}`).FindString(text.ReplaceAllString(b.String(), "")), "a place")
 	})
 	for _, v := range []float64{math.MaxFloat64, -math.MaxFloat64, 1e17, math.SmallestNonzeroFloat64} {
 		bar := figure.Bar{Name: strings.Repeat("name", 100), Value: v, Low: v / 2, High: -v}
@@ -112,9 +109,7 @@ func TestShareY(t *testing.T) {
 		return b.String()
 	}
 	low, high := chart(0), chart(100)
-	if strings.Contains(drawn(low), ">100<") {
-		t.Error("the axis goes beyond the values")
-	}
+	assert.NotContains(t, drawn(low), ">100<", "the axis goes beyond the values")
 	figure.ShareY(low, high)
 	for _, l := range []*figure.Lines{low, high} {
 		for _, want := range []string{">0<", ">100<"} {
@@ -132,9 +127,7 @@ func TestWholeTicks(t *testing.T) {
 		for _, label := range want {
 			assert.Contains(t, b.String(), label, "the axis to %v lacks", most)
 		}
-		if strings.Contains(b.String(), ">7<") {
-			t.Errorf("the axis to %v has a number that is not round", most)
-		}
+		assert.NotContains(t, b.String(), ">7<", "the axis to %v has a number that is not round", most)
 	}
 }
 
@@ -164,9 +157,7 @@ func TestManyLines(t *testing.T) {
 		at = append(at, y)
 	}
 	slices.Sort(at)
-	if len(at) != len(l.Series) {
-		t.Fatalf("%d names of %d lines", len(at), len(l.Series))
-	}
+	require.Len(t, at, len(l.Series), "%d names of", len(at))
 	for i := range at[1:] {
 		if at[i+1]-at[i] < 11.9 {
 			t.Errorf("names at %v and %v", at[i], at[i+1])

@@ -72,13 +72,9 @@ func TestSegmentsAreStored(t *testing.T) {
 	e := demoExplorer(60)
 	want := collect(t, e.Segments)
 	b := written(t, &page.Document{Title: "x", Explorer: e})
-	if n := len(blocks(t, b, "segments")); n < 2 {
-		t.Errorf("%d blocks, want several", n)
-	}
+	assert.GreaterOrEqual(t, len(blocks(t, b, "segments")), 2)
 	got := storedSegments(t, b)
-	if len(got) != len(want) {
-		t.Fatalf("%d segments, want %d", len(got), len(want))
-	}
+	require.Len(t, got, len(want), "%d segments", len(got))
 	for i, s := range want {
 		g := got[i]
 		if !sameText(&g.ID, text(s.ID)) || !sameText(g.Source, s.Source) || len(g.Outputs) != len(s.Outputs) || len(g.References) != len(s.References) {
@@ -147,9 +143,7 @@ func TestColumns(t *testing.T) {
 	}
 	system, outputs, references, domain, prompt := shorts(header.Outputs), shorts(len(want)), shorts(len(want)), shorts(len(want)), shorts(header.References)
 	flags := data
-	if len(flags) != header.Outputs {
-		t.Fatalf("%d bytes are left for the flags of %d outputs", len(flags), header.Outputs)
-	}
+	require.Len(t, flags, header.Outputs, "%d bytes are left for the flags of", len(flags))
 	at, ref := 0, 0
 	for i, s := range want {
 		if int(outputs[i]) != len(s.Outputs) || int(references[i]) != len(s.References) || header.Domains[domain[i]] != s.Domain {

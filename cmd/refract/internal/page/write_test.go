@@ -64,9 +64,7 @@ func TestPolicyAllowsOnlyOwnScriptAndStyle(t *testing.T) {
 		t.Fatalf("%d scripts and %d styles, want one each", len(scripts), len(styles))
 	}
 	metas := element(b, `<meta http-equiv="Content-Security-Policy" content="`, `"`)
-	if len(metas) != 1 {
-		t.Fatalf("%d policies", len(metas))
-	}
+	require.Len(t, metas, 1, "%d policies", len(metas))
 	hash := func(s string) string {
 		sum := sha256.Sum256([]byte(s))
 		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -165,9 +163,7 @@ func TestStaticPart(t *testing.T) {
 	} {
 		assert.Contains(t, b, want, "the page lacks")
 	}
-	if strings.Contains(b, "nrefs:10|case:mixed<") {
-		t.Error("a hidden column is shown")
-	}
+	assert.NotContains(t, b, "nrefs:10|case:mixed<", "a hidden column is shown")
 	if plain := string(written(t, &page.Document{Title: "x"})); strings.Contains(plain, `id="segments"`) || strings.Contains(plain, "<h2>") {
 		t.Error("an empty document has empty parts")
 	}
@@ -218,7 +214,6 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 func TestPageWithoutDataIsSmall(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, page.Write(t.Context(), &b, &page.Document{Title: "x", Explorer: &page.Explorer{Segments: func(func(*page.Segment, error) bool) {}}}))
-	if n, most := b.Len(), 68_000; n > most {
-		t.Errorf("an empty page takes %d bytes; at most %d are for its style and its script", n, most)
-	}
+	n, most := b.Len(), 68_000
+	assert.LessOrEqual(t, n, most, "an empty page takes")
 }

@@ -56,9 +56,7 @@ func TestCSVRoundTrip(t *testing.T) {
 		writeAll(t, w, rows)
 		records, err := csv.NewReader(&out).ReadAll()
 		require.NoError(t, err)
-		if len(records) != len(rows)+1 {
-			t.Fatalf("%d records for %d rows and a header", len(records), len(rows))
-		}
+		require.Len(t, records, len(rows)+1, "%d records for %d rows and a header", len(records), len(rows))
 		for i, c := range columns {
 			require.Equal(t, c.Name, records[0][i], "header")
 			for r, row := range rows {
@@ -80,13 +78,9 @@ func TestTSVRoundTrip(t *testing.T) {
 		var out bytes.Buffer
 		w := NewWriter(&out, TSV, columns, Options{})
 		writeAll(t, w, rows)
-		if strings.Contains(out.String(), "\r") {
-			t.Fatalf("carriage return in %q", out.String())
-		}
+		require.NotContains(t, out.String(), "\r", "carriage return in")
 		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-		if len(lines) != len(rows)+1 {
-			t.Fatalf("%d lines for %d rows and a header", len(lines), len(rows))
-		}
+		require.Len(t, lines, len(rows)+1, "%d lines for %d rows and a header", len(lines), len(rows))
 		for r, row := range rows {
 			fields := strings.Split(lines[r+1], "\t")
 			require.Len(t, fields, len(columns), lines[r+1])

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
@@ -91,10 +92,6 @@ func compareGolden(t *testing.T, name string, got []byte) {
 		require.NoError(t, os.WriteFile(path, got, 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; run the test with -update to write it", err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs; run with -update and read the diff\ngot:\n%s\nwant:\n%s", path, got, want)
-	}
+	require.NoError(t, err)
+	assert.True(t, bytes.Equal(got, want), "%s differs; run with -update and read the diff\ngot:\n%s\nwant:\n%s", path, got, want)
 }

@@ -30,9 +30,7 @@ func TestPeopleTerminalSafety(t *testing.T) {
 		opts := Options{Wide: true, Title: anyText().Draw(t, "title"), Notes: rapid.SliceOfN(anyText(), 0, 2).Draw(t, "notes")}
 		for _, format := range []Format{Table, Markdown, LaTeX} {
 			out := renderPeople(t, format, columns, opts, rows)
-			if !utf8.ValidString(out) {
-				t.Fatalf("%s: not UTF-8: %q", format, out)
-			}
+			require.True(t, utf8.ValidString(out), "%s: not UTF-8: %q", format, out)
 			for i, r := range out {
 				if r != '\n' && text.Hidden(r) {
 					t.Fatalf("%s: %U at byte %d of %q", format, r, i, out)
@@ -176,9 +174,7 @@ func TestTableFits(t *testing.T) {
 			assert.Contains(t, out, s, tt.name)
 		}
 		for _, s := range tt.not {
-			if strings.Contains(out, s) {
-				t.Errorf("%s: %q in\n%s", tt.name, s, out)
-			}
+			assert.NotContains(t, out, s, "%s", tt.name)
 		}
 		assert.Equal(t, tt.words+1, strings.Count(out, "word"), tt.name)
 		wide := renderPeople(t, Table, columns, Options{Wide: true}, rows)
@@ -192,9 +188,7 @@ func TestTableFits(t *testing.T) {
 func TestEmptyColumnIsNamedInANote(t *testing.T) {
 	columns := []Column{{Name: "system"}, {Name: strings.Repeat("ended ", 8), Kind: KindFloat}, {Name: strings.Repeat("scored ", 9), Kind: KindFloat}}
 	out := renderPeople(t, Table, columns, Options{}, [][]Value{{String("a"), Null(), Float(1)}, {String("b"), Null(), Float(2)}})
-	if !strings.Contains(out, "in every row: "+strings.Repeat("ended ", 8)+" "+missingCell) {
-		t.Errorf("the empty column vanishes:\n%s", out)
-	}
+	assert.Contains(t, out, "in every row: "+strings.Repeat("ended ", 8)+" "+missingCell, "the empty column vanishes:\n")
 }
 
 // The width of a character, and so the bytes, must not depend on the locale.

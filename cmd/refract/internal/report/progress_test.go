@@ -115,9 +115,7 @@ func TestProgressAlive(t *testing.T) {
 	status = "waiting"
 	p.update(nil)
 	line := "compare: 0 · chrf\n"
-	if want := line + line + line + "compare: 0 · chrf · waiting\n"; out.String() != want {
-		t.Errorf("got:\n%swant:\n%s", out, want)
-	}
+	assert.Equal(t, line+line+line+"compare: 0 · chrf · waiting\n", out.String(), "got:\n%swant:\n", out)
 }
 
 var overwritten = regexp.MustCompile(`(?m)^.*\r`)

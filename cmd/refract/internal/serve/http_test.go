@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -167,9 +168,7 @@ func TestStalling(t *testing.T) {
 		"an answer that is not read": func(t *testing.T, w *web, conn net.Conn) {
 			fmt.Fprintf(conn, head+"%0*d", size, size, 0)
 			synctest.Wait()
-			if w.small.all.TryAcquire(maxSmall) {
-				t.Error("the answer takes no room")
-			}
+			assert.False(t, w.small.all.TryAcquire(maxSmall), "the answer takes no room")
 			time.Sleep(bodyTime + time.Second)
 			if status, body := read(conn); len(body) >= size {
 				t.Error(status, len(body))

@@ -67,9 +67,7 @@ func TestReview(t *testing.T) {
 		{"no decision", "POST", url + "decision", `{}`, nil, 400},
 		{"too long", "POST", url + "decision", strings.Repeat(" ", 2<<20), nil, 413},
 	} {
-		if got := send(c.method, c.url, c.body, c.change); got != c.want {
-			t.Errorf("%s: %d; want %d", c.what, got, c.want)
-		}
+		assert.Equal(t, c.want, send(c.method, c.url, c.body, c.change), "%s", c.what)
 	}
 	// A decision that is on its way at the end is kept.
 	conn, err := net.Dial("tcp", root)
@@ -84,14 +82,10 @@ func TestReview(t *testing.T) {
 	stop()
 	fmt.Fprint(conn, good)
 	assert.NoError(t, <-ended)
-	if n := s.Count(); n != 1 {
-		t.Errorf("%d decisions; want 1, as the same one came twice and another was taken back", n)
-	}
+	assert.Equal(t, 1, s.Count())
 	if d, err := review.Read(path); err != nil || d.Count(review.Reject) != 1 {
 		t.Errorf("%+v, %v; want one decision to reject", d, err)
 	}
 	b, _ := os.ReadFile(path)
-	if strings.Contains(string(b), "forged") {
-		t.Errorf("the page's word for the segment is believed: %s", b)
-	}
+	assert.NotContains(t, string(b), "forged", "the page's word for the segment is believed: %s", b)
 }

@@ -161,9 +161,7 @@ func TestBackPressureOfBytes(t *testing.T) {
 					}
 				}()
 				synctest.Wait()
-				if s.large.all.TryAcquire(1000) {
-					t.Error("there is room, and it does not read")
-				}
+				assert.False(t, s.large.all.TryAcquire(1000), "there is room, and it does not read")
 				// Unread requests fit into the reader's buffer.
 				if most := 10 + (1<<16)/1000; sent < 9 || sent > most {
 					t.Errorf("%d requests were taken, and not from 9 to %d", sent, most)
@@ -212,9 +210,7 @@ func TestExpect(t *testing.T) {
 		}
 		conn.Close()
 		<-done
-		if !s.answers.TryAcquire(maxBytes) {
-			t.Error("an answer takes room still")
-		}
+		assert.True(t, s.answers.TryAcquire(maxBytes), "an answer takes room still")
 	})
 }
 
@@ -258,9 +254,7 @@ func FuzzLines(f *testing.F) {
 			lines = lines[:len(lines)-1]
 		}
 		got := answers(t, strings.Join(append(lines, `{"id":"the last","method":"echo","params":{}}`), "\n"))
-		if len(got) != len(lines)+1 {
-			t.Fatalf("%d answers to %d lines: %q", len(got), len(lines)+1, got)
-		}
+		require.Len(t, got, len(lines)+1, "%d answers to", len(got))
 		last := false
 		for _, line := range got {
 			var a struct {
@@ -275,8 +269,6 @@ func FuzzLines(f *testing.F) {
 			}
 			last = last || line == `{"id":"the last","result":{}}`
 		}
-		if !last {
-			t.Fatalf("the last line has no answer: %q", got)
-		}
+		require.True(t, last, "the last line has no answer: %q", got)
 	})
 }

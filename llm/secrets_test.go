@@ -208,6 +208,7 @@ func TestAnswersThatRepeatTheKey(t *testing.T) {
 		{"sk-0123456789", "", `{"text": "You sent \u0073k\u002d0123456789."}`, true},
 		{"sk-0123456789", "", `{"text": "{\"a\": \"\\u0073k-0123456789\"}"}`, true},
 		{"sk-0123456789", "", "SK-0123456789", true},
+		{`sk-01234\56789`, "", `{"text": "{\"a\": \"sk-01234\\\\56789\"}"}`, true},
 		{"sk/0123456789", "", `{"text": "sk\/0123456789"}`, true},
 		{"EMPTY", "", "Authorization: Bearer EMPTY", true},
 		{"EMPTY", "", "EMPTY", false},

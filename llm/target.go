@@ -86,7 +86,7 @@ func (t target) at(below *url.URL) *url.URL {
 func secretsOf(u *url.URL, key string) []string {
 	var s []string
 	add := func(v string) {
-		s = append(s, v, url.QueryEscape(v), url.PathEscape(v))
+		s = append(s, v, url.QueryEscape(v), url.PathEscape(v), strings.ReplaceAll(v, `\`, `\\`))
 	}
 	add(key)
 	for part := range strings.SplitSeq(u.Path, "/") { // a server may repeat it
@@ -140,8 +140,11 @@ func (t target) repeatedIn(text string) bool {
 		}
 		return string(rune(code))
 	})
+	bare := func(s string) string { return strings.ReplaceAll(s, `\`, "") } // each level of nesting doubles them
+	text = bare(text)
 	folded := strings.ToLower(text)
 	for i, c := range t.credentials {
+		c = bare(c)
 		key := looksLikeKey(c)
 		if i > 0 && (len(c) < partLen || !key && len(c) < 2*partLen) {
 			continue

@@ -154,24 +154,9 @@ func softOf(gold, metric []float64) float64 {
 // completeRows returns one vector per system that has a cell with both scores, with the
 // segments that have both scores of all these systems.
 func completeRows(p *Pairs) []Row {
-	var rows []Row
-	var systems []int
-	for sys := range p.Systems {
-		for seg := range p.Segments {
-			if p.paired(p.Index(seg, sys)) {
-				systems = append(systems, sys)
-				rows = append(rows, Row{})
-				break
-			}
-		}
-	}
-segments:
-	for seg := range p.Segments {
-		for _, sys := range systems {
-			if !p.paired(p.Index(seg, sys)) {
-				continue segments
-			}
-		}
+	segments, systems, _ := p.complete()
+	rows := make([]Row, len(systems))
+	for _, seg := range segments {
 		for k, sys := range systems {
 			i := p.Index(seg, sys)
 			rows[k].Gold = append(rows[k].Gold, p.Gold[i])
@@ -180,6 +165,40 @@ segments:
 		}
 	}
 	return rows
+}
+
+// Complete returns how many segments have both scores of all systems that have any, and how many have
+// both of some system. Soft accuracy is of the former.
+func (p *Pairs) Complete() (segments, of int) {
+	complete, _, of := p.complete()
+	return len(complete), of
+}
+
+// complete returns these segments, the systems that have any scores, and how many segments have some.
+func (p *Pairs) complete() (segments, systems []int, of int) {
+	perSystem, perSegment := make([]int, p.Systems), make([]int, p.Segments)
+	for seg := range p.Segments {
+		for sys := range p.Systems {
+			if p.paired(p.Index(seg, sys)) {
+				perSystem[sys]++
+				perSegment[seg]++
+			}
+		}
+	}
+	for sys, n := range perSystem {
+		if n > 0 {
+			systems = append(systems, sys)
+		}
+	}
+	for seg, n := range perSegment {
+		if n > 0 {
+			of++
+		}
+		if n == len(systems) && n > 0 {
+			segments = append(segments, seg)
+		}
+	}
+	return segments, systems, of
 }
 
 // pValues returns, for each pair of systems in the order (0,1), (0,2), …, the

@@ -14,7 +14,7 @@ import (
 const hiddenSecret = "SECRET"
 
 // secretName matches the endings of names of secrets.
-const secretName = `(?:[a-z0-9]+[-_])*(?:api-?key|key|token|secret|password|passwd|credentials?|o?auth|authorization)`
+const secretName = `(?:[a-z0-9]+[-_])*(?:api-?key|key|token|secret|pass(?:word|wd|phrase)?|pwd?|credentials?|o?auth|authorization)`
 
 var anySecretName = text.Regexp(`(?i)^` + secretName + `$`)
 
@@ -24,7 +24,7 @@ func IsSecretName(name string) bool { return anySecretName().MatchString(name) }
 // Patterns of words that contain a secret, matched by the last group, or announce that
 // the next word is one.
 var (
-	secretFlag   = text.Regexp(`(?is)^['"]?--?` + secretName + `(?:=(.*))?$`)
+	secretFlag   = text.Regexp(`(?is)^['"]?--?` + secretName + `(?:[=:](.*))?$`)
 	secretField  = text.Regexp(`(?is)(?:^|[^a-z0-9_-])` + secretName + `=([^,;&]+)`)
 	secretHeader = text.Regexp(`(?is)(?:^|[^a-z0-9-])(?:(?:proxy-)?authorization|cookie|x-[a-z-]*(?:key|token)):\s*(.*)$`)
 	scheme       = text.Regexp(`(?i)^(?:bearer|basic|token)$`)

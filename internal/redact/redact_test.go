@@ -44,6 +44,7 @@ func TestText(t *testing.T) {
 		"exec:score --password \"se same\" --sort x":                           "exec:score --password SECRET --sort x",
 		"bleu:tokenize=intl":                                                   "bleu:tokenize=intl",
 		"exec:score --max-tokens 7 --tokenizer=13a":                            "exec:score --max-tokens 7 --tokenizer=13a",
+		"exec:env DB_PW=sesame score --pass:sesame --pass sesame -n 3":         "exec:env DB_PW=SECRET score --pass:SECRET --pass SECRET -n 3",
 		"exec:score --token 'never closed sesame":                              "exec:score --token SECRET",
 	} {
 		assert.Equal(t, want, Text(text), text)

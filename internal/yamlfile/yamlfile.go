@@ -148,6 +148,9 @@ func (f *File) Decode(v any, purpose string) error {
 	default:
 		return fmt.Errorf("%s: the file has more than one YAML document; it may have only one, which should %s", f.name, purpose)
 	}
+	if err := f.cutDecimals(reflect.TypeOf(v)); err != nil {
+		return err
+	}
 	if err := guarded(func() error { return yaml.NodeToValue(f.docs[0], v, yaml.Strict()) }); err != nil {
 		if field := (*yaml.UnknownFieldError)(nil); errors.As(err, &field) {
 			name := field.Token.Value
@@ -166,6 +169,21 @@ func (f *File) Decode(v any, purpose string) error {
 		return f.syntax(err)
 	}
 	return nil
+}
+
+// cutDecimals reports a decimal number where a whole one belongs, of which the library would take
+// the whole part.
+func (f *File) cutDecimals(t reflect.Type) (err error) {
+	ast.Walk(visit(func(n ast.Node) {
+		if _, decimal := n.(*ast.FloatNode); !decimal || err != nil || len(n.GetPath()) <= 2 {
+			return
+		}
+		field := n.GetPath()[2:]
+		if k := typeAt(t, field+".").Kind(); k >= reflect.Int && k <= reflect.Uint64 {
+			err = fmt.Errorf("%s:%d: %s: %s where a whole number is expected", f.name, n.GetToken().Position.Line, field, n.GetToken().Value)
+		}
+	}), f.docs[0])
+	return err
 }
 
 // element returns the type of the elements of lists and mappings, and of what a pointer points to.
@@ -191,7 +209,8 @@ func fieldsOf(t reflect.Type, deep bool) (names []string) {
 	return names
 }
 
-// typeAt returns the type of the mapping that has a field, such as "datasets[0].name".
+// typeAt returns the type of the mapping that has a field, such as "datasets[0].name", and with a dot
+// after it the type of the field.
 func typeAt(t reflect.Type, field string) reflect.Type {
 	t = element(t)
 	name, rest, within := strings.Cut(field, ".")

@@ -19,6 +19,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"names: a\n", "f.yaml:1: names: a text where a list is expected"},
 		{"names:\n  - a\n  - {b: c}\n", "f.yaml:3: names[1]: a mapping where a text is expected"},
 		{"other:\n  - a\n", "f.yaml:2: other: a list where a text is expected"},
+		{"of: {many: 2.9}\n", "f.yaml:1: of.many: 2.9 where a whole number is expected"},
 		{"of: 3\n", "f.yaml:1: of: a number where a mapping is expected"},
 		{"of:\n  many: x\n", "f.yaml:2: of.many: a text where a number is expected"},
 		{"of:\n  many: -1\n", "f.yaml:2: of.many: -1 is out of range"},

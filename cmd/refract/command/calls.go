@@ -73,9 +73,9 @@ func (c *callFlags) register(cmd *cobra.Command, answer string, ofPrices ...fact
 	modelFlags.of(cmd)("tolerate", plain(&c.tolerate, 100), "requests that may fail by themselves, such as too long prompts, while the server answers others, before the run stops", neutral, atLeast(0))
 	flag, ofPrices := budgetFlags.of(cmd), append(ofPrices, fromConfig)
 	flag("prices", &parsed[string]{to: &c.prices, parse: asIs, kind: tableType}, "YAML or JSON `FILE` with the prices of models", append(ofPrices, names(readsPrices))...)
-	flag("max-cost", plain(&c.maxCost, 0), "stop before this run costs more", append(ofPrices, atLeast(0))...)
-	flag("max-calls", plain(&c.maxCalls, 0), "stop after this many calls", fromConfig, atLeast(0))
-	flag("max-time", plain(&c.maxTime, 0), "start no call after this time, such as 8h", fromConfig, atLeast(0))
+	flag("max-cost", plain(&c.maxCost, 0), "stop before this run costs more", append(ofPrices, aboveZero)...)
+	flag("max-calls", plain(&c.maxCalls, 0), "stop after this many calls", fromConfig, aboveZero)
+	flag("max-time", plain(&c.maxTime, 0), "start no call after this time, such as 8h", fromConfig, aboveZero)
 }
 
 // registerDryRun adds --dry-run.

@@ -164,11 +164,12 @@ func parameterUpTo(most float64) func(string) (*float64, error) {
 // parseJudge reads the model of --judge and how many changes are planted.
 func (ef *expandFlags) parseJudge(s string) (string, error) {
 	model, n, given := strings.Cut(s, ",plant=")
+	var err error
 	if ef.plant = defaultPlant; given {
-		var err error
-		if ef.plant, err = strconv.Atoi(n); err != nil || ef.plant < 0 {
-			return "", &unwantedError{strconv.Quote(s), "MODEL, or MODEL,plant=N with N from 0"}
-		}
+		ef.plant, err = strconv.Atoi(n)
+	}
+	if err != nil || ef.plant < 0 || model == "" || strings.Contains(model, ",") {
+		return "", &unwantedError{strconv.Quote(s), "MODEL, or MODEL,plant=N with N from 0"}
 	}
 	return model, nil
 }

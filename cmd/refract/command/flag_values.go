@@ -74,6 +74,11 @@ func atLeast(least int) fact {
 	return inRange(fmt.Sprintf("%d or more", least), func(v float64) bool { return v >= float64(least) })
 }
 
+// aboveZero limits a bound, of which 0 would be none.
+func aboveZero(k *known) {
+	inRange("more than 0, or leave it out for no limit; --offline makes no calls", func(v float64) bool { return v > 0 })(k)
+}
+
 // isShare limits a number to those above 0 and below 1.
 func isShare(k *known) {
 	inRange("a share between 0 and 1", func(v float64) bool { return v > 0 && v < 1 })(k)

@@ -146,7 +146,7 @@ func (t target) repeatedIn(text string) bool {
 	for i, c := range t.credentials {
 		c = bare(c)
 		key := looksLikeKey(c)
-		if i > 0 && (len(c) < partLen || !key && len(c) < 2*partLen) {
+		if c == "" || i > 0 && (len(c) < partLen || !key && len(c) < 2*partLen) {
 			continue
 		}
 		if strings.Contains(text, c) || key && strings.Contains(folded, strings.ToLower(c)) {

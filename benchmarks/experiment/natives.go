@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -64,13 +65,13 @@ func (r *run) nativesOf(ctx context.Context, d *data, s *series, settings []*set
 	if len(tables) == 0 {
 		return nil
 	}
-	score, kept := r.nativeScorer(d, s)
+	score, kept := r.nativeScorer(s)
 	if s.natives == nil {
 		s.natives = map[string]*nativeScores{}
 	}
 	for from := 0; from < len(d.segments); from += nativeBlock {
 		to := min(from+nativeBlock, len(d.segments))
-		asked := make([][]*nativeScores, len(d.segments))
+		asked, unknown := make([][]*nativeScores, to-from), false // of the block
 		for i := from; i < to; i++ {
 			for _, t := range tables {
 				columns := t.columns(i)
@@ -80,13 +81,19 @@ func (r *run) nativesOf(ctx context.Context, d *data, s *series, settings []*set
 				case len(columns) == d.segments[i].NumReferences() && slices.IsSorted(columns) && s.cells[i].Native != nil:
 					s.natives[key] = &nativeScores{columns, s.cells[i].Native, s.cells[i].NativeStatus}
 				default:
-					s.natives[key] = &nativeScores{columns: columns}
-					asked[i] = append(asked[i], s.natives[key])
+					s.natives[key], unknown = &nativeScores{columns: columns}, true
+					asked[i-from] = append(asked[i-from], s.natives[key])
 				}
 			}
 		}
-		if err := score(ctx, asked); err != nil {
-			return err
+		switch {
+		case !unknown:
+		case s.own:
+			return fmt.Errorf("native scores of %s exist only against all references", s.info.Name)
+		default:
+			if err := score(ctx, d.segments[from:to], asked); err != nil {
+				return err
+			}
 		}
 		err := parallel(ctx, len(tables), func(_ context.Context, k int) error { return tables[k].add(from, to) })
 		if err != nil {
@@ -104,17 +111,17 @@ func (r *run) nativesOf(ctx context.Context, d *data, s *series, settings []*set
 	return nil
 }
 
-// nativeScorer returns what scores lists of references by segment, and whether their scores are
-// worth keeping.
-func (r *run) nativeScorer(d *data, s *series) (score func(context.Context, [][]*nativeScores) error, kept bool) {
+// nativeScorer returns what scores lists of references of some segments, and whether their scores
+// are worth keeping.
+func (r *run) nativeScorer(s *series) (score func(context.Context, []*refract.Segment, [][]*nativeScores) error, kept bool) {
 	if p, ok := s.metric.(metrics.Preparer); ok {
 		if _, ok := p.NewWorkspace().(selective); ok {
 			workspaces := sync.Pool{New: func() any { return p.NewWorkspace() }}
-			return func(ctx context.Context, asked [][]*nativeScores) error {
+			return func(ctx context.Context, segments []*refract.Segment, asked [][]*nativeScores) error {
 				return parallel(ctx, len(asked), func(_ context.Context, i int) error {
 					if len(asked[i]) > 0 {
 						w := workspaces.Get().(selective)
-						scoreAgainst(w, d.segments[i], asked[i])
+						scoreAgainst(w, segments[i], asked[i])
 						workspaces.Put(w)
 					}
 					return nil
@@ -122,19 +129,19 @@ func (r *run) nativeScorer(d *data, s *series) (score func(context.Context, [][]
 			}, false
 		}
 	}
-	return func(ctx context.Context, asked [][]*nativeScores) error {
+	return func(ctx context.Context, segments []*refract.Segment, asked [][]*nativeScores) error {
 		engine, err := r.engine([]refract.Setting{{Metric: s.metric, Aggregator: aggregate.Native}}, true, false)
 		if err != nil {
 			return err
 		}
-		var segments []*refract.Segment
+		var chosen []*refract.Segment
 		for i, of := range asked {
 			for _, n := range of {
-				segments = append(segments, only(d.segments[i], n.columns))
+				chosen = append(chosen, only(segments[i], n.columns))
 			}
 		}
 		all, n := slices.Concat(asked...), 0
-		return engine.Run(ctx, refract.InMemory(segments), func(of *refract.SegmentScores) error {
+		return engine.Run(ctx, refract.InMemory(chosen), func(of *refract.SegmentScores) error {
 			all[n].values, all[n].status = of.Metrics[0].Native, of.Metrics[0].NativeStatus
 			n++
 			return nil

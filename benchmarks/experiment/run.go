@@ -494,8 +494,10 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 		if r.p.Pairing == EveryPair {
 			row.Rank = res.Ranks[len(res.Ranks)-n+i%n].Comparison.Ranks[i/n]
 		}
-		if complete, of := s.table.Complete(); complete < of && st.Measure.Statistic == correlate.StatSoftAccuracy {
-			r.note("%s: %v is of the %d of %d segments that have both scores of every system; leave out systems with few, or take accuracy", d.Name, st.Measure.Statistic, complete, of)
+		if st.Measure.Statistic == correlate.StatSoftAccuracy {
+			if complete, of := s.table.Complete(); complete < of {
+				r.note("%s: %v is of the %d of %d segments that have both scores of every system; leave out systems with few, or take accuracy", d.Name, st.Measure.Statistic, complete, of)
+			}
 		}
 		if row.Interval != nil && row.Interval.Low <= 0 && st.Measure.Statistic == correlate.StatLabelsSaved {
 			r.note("%s saves no labels beyond chance: the interval of labels-saved includes 0", s.name)

@@ -64,7 +64,8 @@ func expandedLines(t *testing.T, path string) (out []expandedLine) {
 }
 
 // smolLM2Expansion writes the references to in.jsonl in a new folder. It returns functions that run
-// the program there and expand the references; they fail the test unless the program succeeds.
+// the program there and expand the references; they fail the test unless the program succeeds, or
+// says of an expansion that none of the model's answers was accepted.
 func smolLM2Expansion(t *testing.T, references []string) (dir string, refract func(args ...string) string, expand func(cache, out string, more ...string) string) {
 	t.Helper()
 	url := smolLM2URL(t)
@@ -82,8 +83,12 @@ func smolLM2Expansion(t *testing.T, references []string) (dir string, refract fu
 	}
 	expand = func(cache, out string, more ...string) string {
 		t.Helper()
-		return refract(append([]string{"expand", "jsonl:in.jsonl", "--model", smolLM2, "--base-url", url, "--prompts", tenPrompts, "--resample", "0",
-			"--max-tokens", "96", "--concurrency", "4", "--cache", cache, "-o", out}, more...)...)
+		printed, said, code := run(t, dir, program, append([]string{"expand", "jsonl:in.jsonl", "--model", smolLM2, "--base-url", url, "--prompts", tenPrompts,
+			"--resample", "0", "--max-tokens", "96", "--concurrency", "4", "--cache", cache, "-o", out}, more...)...)
+		if code != 1 || !strings.Contains(said, "no answer was accepted") {
+			require.Equal(t, 0, code, said)
+		}
+		return printed + said
 	}
 	return dir, refract, expand
 }

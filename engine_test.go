@@ -13,17 +13,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/bleu"
 	"github.com/refract-eval/refract/metrics/chrf"
-	"pgregory.net/rapid"
 )
 
 func realMetrics(t testing.TB) []metrics.Metric {
@@ -119,9 +119,7 @@ func TestRunEqualsScore(t *testing.T) {
 		if errors.As(err, &none) && !slices.ContainsFunc(segs, func(s *refract.Segment) bool { return s.Source.Valid }) {
 			err = nil
 		}
-		if err != nil || n != len(segs) {
-			rt.Fatalf("%d of %d segments, %v", n, len(segs), err)
-		}
+		require.True(rt, err == nil && n == len(segs), "%d of %d segments, %v", n, len(segs), err)
 	})
 }
 
@@ -158,9 +156,7 @@ func TestRunWithoutMetrics(t *testing.T) {
 		n++
 		return nil
 	})
-	if err != nil || n != 2 {
-		t.Errorf("%d segments, %v", n, err)
-	}
+	assert.True(t, err == nil && n == 2, "%d segments, %v", n, err)
 }
 
 // misshapen is a Preparer that breaks its promises.
@@ -380,9 +376,7 @@ func TestSkippingCellsChangesNoScore(t *testing.T) {
 				left++
 			}
 		}
-		if len(specs) > 1 && left > 0 {
-			t.Fatalf("%d cells left out that the mean needs", left)
-		}
+		require.False(t, len(specs) > 1 && left > 0, "%d cells left out that the mean needs", left)
 		if int(all.calls.Load()-some.calls.Load()) != left {
 			t.Fatalf("%d calls and %d, %d cells left out", all.calls.Load(), some.calls.Load(), left)
 		}

@@ -214,9 +214,7 @@ func TestModelKeepsVectorsBeforeAnError(t *testing.T) {
 	require.NoError(t, err)
 	checkVectors(t, numbered(10), got, 8)
 	// The call after the failed one may already have been in flight.
-	if slices.Min(m.texts) < "text 6" || !slices.Contains(m.texts, "text 6") {
-		t.Errorf("asked again for %q", m.texts)
-	}
+	assert.True(t, slices.Min(m.texts) >= "text 6" && slices.Contains(m.texts, "text 6"), "asked again for %q", m.texts)
 }
 
 func TestDamagedVectors(t *testing.T) {

@@ -90,9 +90,7 @@ func refused(t *testing.T, c testCase, score refract.SystemScore, err error) {
 	if err != nil && !errors.As(err, &none) {
 		t.Fatal(err)
 	}
-	if err == nil && score.Missing == 0 {
-		t.Errorf("score %+v, which does not say what is missing", score)
-	}
+	assert.False(t, err == nil && score.Missing == 0, "score %+v, which does not say what is missing", score)
 	score, err = corpusScore(t, c, refract.Options{AllowNoReferences: true})
 	require.NoError(t, err)
 	if score.OK != (c.Rest != nil) || score.Missing == 0 {
@@ -107,9 +105,7 @@ func refused(t *testing.T, c testCase, score refract.SystemScore, err error) {
 
 func near(t *testing.T, got, want float64) {
 	t.Helper()
-	if !(math.Abs(got-want) <= within) {
-		t.Errorf("got %v, sacreBLEU has %v", got, want)
-	}
+	assert.True(t, math.Abs(got-want) <= within, "got %v, sacreBLEU has %v", got, want)
 }
 
 type memory = refract.InMemory

@@ -74,9 +74,7 @@ func TestCorrelate(t *testing.T) {
 			require.NoError(t, err)
 			assert.True(t, near(got.Value, test.want.Value, 1e-15), "value %v, want %v", got.Value, test.want.Value)
 			got.Value, test.want.Value = 0, 0
-			if got != test.want {
-				t.Errorf("%+v, want %+v", got, test.want)
-			}
+			assert.Equal(t, test.want, got)
 		})
 	}
 }

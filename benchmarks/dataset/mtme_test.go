@@ -219,9 +219,7 @@ func TestStoredMetrics(t *testing.T) {
 		{"b", []float64{1.5}, []bool{true}}, {"B", []float64{0}, []bool{false}}}, true}}
 	assert.Empty(t, cmp.Diff(want, got))
 	got, err = StoredMetrics(spec, correlate.SegmentLevel, "A-20")
-	if err != nil || len(got) != 1 || got[0].Name != "A-20" {
-		t.Errorf("by name: %v, %v", got, err)
-	}
+	assert.True(t, err == nil && len(got) == 1 && got[0].Name == "A-20", "by name: %v, %v", got, err)
 }
 
 func TestStoredMetricsErrors(t *testing.T) {

@@ -51,9 +51,7 @@ func TestPackedFiles(t *testing.T) {
 		t.Errorf("JSON Lines: %v", err)
 	}
 	scores, _, err := ReadScores(in("s.TSV.gz"), segments, func(Warning) {})
-	if err != nil || scores[0][0] != (Score{0.5, true}) {
-		t.Errorf("%v, %v", scores, err)
-	}
+	assert.True(t, err == nil && scores[0][0] == (Score{0.5, true}), "%v, %v", scores, err)
 }
 
 // A name that shows its format needs no prefix.

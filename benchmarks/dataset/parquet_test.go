@@ -21,24 +21,18 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-func encodeParquet(t interface{ Fatal(...any) }, segments ...*refract.Segment) []byte {
+func encodeParquet(t rapid.TB, segments ...*refract.Segment) []byte {
 	var b bytes.Buffer
 	e := NewParquetEncoder(&b)
 	for _, s := range segments {
-		if err := e.Encode(s); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, e.Encode(s))
 	}
-	if err := e.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, e.Close())
 	return b.Bytes()
 }
 
-func writeFile(t interface{ Fatal(...any) }, path string, b []byte) {
-	if err := os.WriteFile(path, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
+func writeFile(t rapid.TB, path string, b []byte) {
+	require.NoError(t, os.WriteFile(path, b, 0o666))
 }
 
 // Parquet keeps what JSON Lines keeps, except for hypotheses, judgements and what a judge
@@ -56,9 +50,7 @@ func TestParquetRoundTrip(t *testing.T) {
 		got, err := openAndCollect(Open("parquet:"+path, Options{}))
 		require.NoError(t, err)
 		for i, s := range got {
-			if s.Pos != (refract.Position{File: path, Line: i + 1}) {
-				t.Fatalf("position %v", s.Pos)
-			}
+			require.True(t, s.Pos == (refract.Position{File: path, Line: i + 1}), "position %v", s.Pos)
 			s.Pos = refract.Position{}
 			want[i].Hypotheses, want[i].Judgements, want[i].Judged = nil, nil, nil
 		}
@@ -207,9 +199,7 @@ func TestParquetAbsentColumns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.parquet")
 	writeFile(t, path, rowsOf(t, few{"a", []string{"r"}, []variant{{"v"}, {"w"}}}))
 	got, err := openAndCollect(Open("parquet:"+path, Options{}))
-	if err != nil || len(got) != 1 {
-		t.Fatalf("%+v, %v", got, err)
-	}
+	require.True(t, err == nil && len(got) == 1, "%+v, %v", got, err)
 	want := []refract.Variant{{Text: refract.NewText("v")}, {Text: refract.NewText("w")}}
 	assert.Empty(t, cmp.Diff(want, got[0].Variants))
 }

@@ -83,9 +83,7 @@ func TestReadersJudgements(t *testing.T) {
 			t.Error(err)
 		}
 		for _, s := range all {
-			if s.Judgements != nil {
-				t.Errorf("%s: judgements that are switched off: %v", c.spec, s.Judgements)
-			}
+			assert.Nil(t, s.Judgements, "%s: judgements that are switched off: %v", c.spec, s.Judgements)
 		}
 		some, err := openAndCollect(Open(c.spec, Options{JudgementNames: []string{c.one}}))
 		require.NoError(t, err)

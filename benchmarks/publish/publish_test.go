@@ -396,9 +396,7 @@ func TestFormatErrors(t *testing.T) {
 		t.Run(c.name+" "+c.format, func(t *testing.T) {
 			parent := t.TempDir()
 			_, err := publish.Publish(t.Context(), c.set, filepath.Join(parent, "set"), options(c.format))
-			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
-				t.Fatalf("error %v\nwant  %s", err, c.want)
-			}
+			require.True(t, err != nil && strings.HasPrefix(err.Error(), c.want), "error %v\nwant  %s", err, c.want)
 			var format *publish.FormatError
 			if c.set != nil && !errors.As(err, &format) {
 				t.Errorf("error of type %T", err)
@@ -421,9 +419,7 @@ func TestOptions(t *testing.T) {
 	} {
 		_, err := publish.Publish(t.Context(), sample(), t.TempDir(), c.o)
 		var option *publish.OptionError
-		if err == nil || err.Error() != c.want || !errors.As(err, &option) {
-			t.Errorf("error %v, want %s", err, c.want)
-		}
+		assert.True(t, err != nil && err.Error() == c.want && errors.As(err, &option), "error %v, want %s", err, c.want)
 	}
 }
 
@@ -509,9 +505,7 @@ func TestMeaningKept(t *testing.T) {
 	require.NoError(t, err)
 	want := dataset.MeaningKept{Model: "tiny", JudgedBy: "people", N: 2, Kept: 1}
 	got := res.Manifest.MeaningKept
-	if len(got) != 1 || len(got[0].Interval) != 2 {
-		t.Fatalf("%+v", got)
-	}
+	require.True(t, len(got) == 1 && len(got[0].Interval) == 2, "%+v", got)
 	got[0].Interval = nil
 	assert.Empty(t, cmp.Diff(want, got[0]))
 }

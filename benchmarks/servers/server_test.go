@@ -45,9 +45,7 @@ func rawRequest(t *testing.T, base, path string, body []byte) []byte {
 	require.NoError(t, err)
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s, %v", path, resp.Status, err)
-	}
+	require.True(t, err == nil && resp.StatusCode == http.StatusOK, "%s: %s, %v", path, resp.Status, err)
 	return b
 }
 

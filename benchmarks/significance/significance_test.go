@@ -266,9 +266,7 @@ func TestLevels(t *testing.T) {
 		documents = append(documents, d)
 	}
 	res, err := Compare(t.Context(), MethodPermBoth, documents[0], documents[1], correlate.Measure{Statistic: correlate.StatKendall}, Options{Resamples: 100})
-	if err != nil || !(res.P < 0.1) || res.Cells != 359 {
-		t.Errorf("%+v, %v", res, err)
-	}
+	assert.True(t, err == nil && res.P < 0.1 && res.Cells == 359, "%+v, %v", res, err)
 }
 
 func TestHolm(t *testing.T) {
@@ -294,9 +292,7 @@ func TestClusters(t *testing.T) {
 
 func TestAverageRanks(t *testing.T) {
 	got := AverageRanks([][]int{{1, 1, 2}, {1, 2, 0}})
-	if got[0] != 1 || got[1] != 1.5 || !math.IsNaN(got[2]) {
-		t.Errorf("%v", got)
-	}
+	assert.True(t, got[0] == 1 && got[1] == 1.5 && math.IsNaN(got[2]), "%v", got)
 }
 
 func TestMatrix(t *testing.T) {

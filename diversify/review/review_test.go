@@ -179,9 +179,7 @@ func TestOpenRemovesAnUnfinishedLine(t *testing.T) {
 	b, _ := os.ReadFile(path)
 	require.NoError(t, os.WriteFile(path, b[:len(b)-1], 0o666))
 	f, _, torn, err := review.Open(path)
-	if err != nil || !torn {
-		t.Fatal(torn, err)
-	}
+	require.True(t, err == nil && torn, "%v %v", torn, err)
 	f.Close()
 	if _, err := review.Read(path); err != nil {
 		t.Error(err)
@@ -226,7 +224,5 @@ func TestPick(t *testing.T) {
 			drawn++
 		}
 	}
-	if drawn != 30 || err != nil {
-		t.Errorf("%d are drawn, %v; want the 30 that a run has drawn", drawn, err)
-	}
+	assert.True(t, drawn == 30 && err == nil, "%d are drawn, %v; want the 30 that a run has drawn", drawn, err)
 }

@@ -52,9 +52,7 @@ func TestEqualsPlainComputation(t *testing.T) {
 				}
 			}
 			for _, v := range append(cells, native...) {
-				if !(v >= 0 && v <= 10+1e-9) {
-					t.Fatalf("%+v: %v is out of bounds", o, v)
-				}
+				require.True(t, v >= 0 && v <= 10+1e-9, "%+v: %v is out of bounds", o, v)
 			}
 		}
 	})
@@ -155,9 +153,7 @@ func TestSpecs(t *testing.T) {
 		t.Errorf("file %q, %v, want %q", file, err, want)
 	}
 	m, err = offered.Parse(t.Context(), "cider-d:df="+path)
-	if err != nil || !m.(*metric).Fitted() || m.Info().Name != "cider-d:df="+path {
-		t.Errorf("%v, %v", m, err)
-	}
+	assert.True(t, err == nil && m.(*metric).Fitted() && m.Info().Name == "cider-d:df="+path, "%v, %v", m, err)
 	for spec, want := range map[string]string{
 		"cider-d:df=" + path + ",save=x":      "give only one of them",
 		"cider-d:df=" + path + ",tokenize=zh": "with tokenizer ptb, not zh",

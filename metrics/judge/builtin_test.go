@@ -233,9 +233,7 @@ func TestBuiltinFacts(t *testing.T) {
 		r := find(t, name, options)
 		info := r.Info()
 		got := fact{r.Spec(), info.Needs(), r.Endpoint(), r.Turns(), info.Lower, info.Upper}
-		if got != c {
-			t.Errorf("got  %+v\nwant %+v", got, c)
-		}
+		assert.Equal(t, c, got)
 		assert.Equal(t, metrics.HigherIsBetter, info.Direction, "%s: lower is better", c.spec)
 	}
 }

@@ -55,9 +55,7 @@ func TestParseDefinition(t *testing.T) {
 	if got := r.Request("m", 0, placeholders, nil); !cmp.Equal(got, want) {
 		t.Error(cmp.Diff(want, got))
 	}
-	if r.Model() != "" || r.NeedsReference() || !r.NeedsSource() || r.Endpoint() != llm.Chat {
-		t.Errorf("%+v", r)
-	}
+	assert.True(t, r.Model() == "" && !r.NeedsReference() && r.NeedsSource() && r.Endpoint() == llm.Chat, "%+v", r)
 }
 
 // Errors name the line and the field. Features of one endpoint are accepted only for that endpoint.

@@ -241,9 +241,7 @@ func TestFailNamesTheCell(t *testing.T) {
 		{Hypotheses: []string{"a", "b"}, References: []string{"r"}},
 	})
 	var at *metrics.CellError
-	if !errors.As(err, &at) || at.Block != 0 || at.Hypothesis != 0 {
-		t.Errorf("%v", err)
-	}
+	assert.True(t, errors.As(err, &at) && at.Block == 0 && at.Hypothesis == 0, "%v", err)
 }
 
 func TestRetry(t *testing.T) {
@@ -266,9 +264,7 @@ func TestRetry(t *testing.T) {
 	if d := cmp.Diff([]metrics.Status{0, 0, metrics.Unparseable}, s.Status); d != "" || s.Values[0] != -3 || s.Values[1] != -1 {
 		t.Errorf("%v; %s", s.Values, d)
 	}
-	if len(m.asked) != 2+2+3 {
-		t.Errorf("%d calls", len(m.asked))
-	}
+	assert.True(t, len(m.asked) == 2+2+3, "%d calls", len(m.asked))
 }
 
 // The second turn follows the answer to the first in the same conversation.
@@ -359,9 +355,7 @@ func TestBoundsIncludePolicyValue(t *testing.T) {
 func TestPolicies(t *testing.T) {
 	for _, s := range []string{"exclude", "zero", "retry:3", "fail", "-25", "0.5"} {
 		p, err := judge.ParsePolicy(s)
-		if err != nil || p.String() != s {
-			t.Errorf("%s: %v, %v", s, p, err)
-		}
+		assert.True(t, err == nil && p.String() == s, "%s: %v, %v", s, p, err)
 	}
 	for _, s := range []string{"", "never", "retry:0", "retry:x", "NaN", "Inf", "exclude:1"} {
 		_, err := judge.ParsePolicy(s)

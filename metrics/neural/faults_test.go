@@ -131,9 +131,7 @@ func TestOneRow(t *testing.T) {
 		require.NoError(t, err)
 		got, err := m.Score(t.Context(), blocks)
 		if bad == "dead" {
-			if err == nil || failed != 0 {
-				t.Errorf("a server that is down: %v, %d failed", err, failed)
-			}
+			assert.True(t, err != nil && failed == 0, "a server that is down: %v, %d failed", err, failed)
 			continue
 		}
 		if err != nil || failed != 1 {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -351,9 +352,7 @@ func (f *family) agree(t *testing.T, replies ...reply) {
 			}
 		}
 	}
-	if len(first) == 0 && replies[0].exit == 0 {
-		t.Error("nothing was answered")
-	}
+	assert.False(t, len(first) == 0 && replies[0].exit == 0, "nothing was answered")
 }
 
 func (f found) equal(b found) bool {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -45,9 +46,7 @@ func TestSystemsAgree(t *testing.T) {
 		}
 		systems[k] = r
 	}
-	if len(systems) != 6*4 || len(scores) != len(systems) {
-		t.Fatalf("%d and %d rows", len(systems), len(scores))
-	}
+	require.True(t, len(systems) == 6*4 && len(scores) == len(systems), "%d and %d rows", len(systems), len(scores))
 	const baseline = "fine-tuned" // the first
 	others := 0
 	for _, r := range ask("systems", "--table", pairsTable, "--resamples", "1000", "--resample-by", "segment") {
@@ -55,12 +54,8 @@ func TestSystemsAgree(t *testing.T) {
 			continue
 		}
 		want := systems[key{r.Metric, r.Aggregate, r.B}]
-		if r.Delta != -want.Delta || r.P != want.P {
-			t.Errorf("pairs: %+v, and systems: %+v", r, want)
-		}
+		assert.True(t, r.Delta == -want.Delta && r.P == want.P, "pairs: %+v, and systems: %+v", r, want)
 		others++
 	}
-	if others != 5*4 {
-		t.Errorf("%d rows of other tables", others)
-	}
+	assert.True(t, others == 5*4, "%d rows of other tables", others)
 }

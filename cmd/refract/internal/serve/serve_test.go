@@ -64,9 +64,7 @@ func TestAnswers(t *testing.T) {
 		{``, `{"id":null,"error":{"code":"usage","message":"line 1: bad JSON: it ends before its value does"}}`},
 	} {
 		got := answers(t, c.line+"\n")
-		if len(got) != 1 || got[0] != c.want {
-			t.Errorf("%.80s\ngot  %s\nwant %s", c.line, got, c.want)
-		}
+		assert.True(t, len(got) == 1 && got[0] == c.want, "%.80s\ngot  %s\nwant %s", c.line, got, c.want)
 	}
 }
 

@@ -180,9 +180,8 @@ func TestAnyDamagedPage(t *testing.T) {
 				t.Errorf("damage at %d: Get = %+v, want %+v", at, got, want)
 			}
 		}
-		if _, _, err := s.Verify(t.Context()); err != nil {
-			t.Errorf("damage at %d: Verify: %v", at, err)
-		}
+		_, _, err = s.Verify(t.Context())
+		assert.NoError(t, err, "damage at %d: Verify", at)
 		s.Close()
 	}
 }

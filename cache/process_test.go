@@ -250,9 +250,8 @@ func shareBetweenProcesses(t *testing.T, where string) {
 			for scan := bufio.NewScanner(out); scan.Scan(); {
 				n++
 			}
-			if err := cmd.Wait(); err != nil || n != p.to-p.from {
-				t.Errorf("process %s stored %d entries: %v", p.name, n, err)
-			}
+			err := cmd.Wait()
+			assert.True(t, err == nil && n == p.to-p.from, "process %s stored %d entries: %v", p.name, n, err)
 		})
 	}
 	wg.Wait()

@@ -117,9 +117,8 @@ func (f failing) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error
 func TestErrorsOfDatasetAndYield(t *testing.T) {
 	broken := errors.New("set.jsonl:4: broken")
 	x := newExpander(t, config(completer(echo)))
-	if _, _, err := run(t.Context(), x, failing{numbered(3), broken}); err != broken {
-		t.Errorf("dataset: %v", err)
-	}
+	_, _, err := run(t.Context(), x, failing{numbered(3), broken})
+	assert.True(t, err == broken, "dataset: %v", err)
 	n := 0
 	s, err := x.Expand(t.Context(), numbered(100), func(*refract.Segment) error {
 		if n++; n == 3 {
@@ -157,9 +156,8 @@ func TestStore(t *testing.T) {
 	below := cfg.Store
 	other := cache.NewMemory()
 	e := cache.Entry{Request: cache.Request{Kind: "k", Model: "m"}, Answer: cache.Answer{Text: "The other's.", HasText: true}}
-	if _, err := cache.NewAnswers(other).Put(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
+	_, err := cache.NewAnswers(other).Put(t.Context(), e)
+	require.NoError(t, err)
 	values, err := other.Get(t.Context(), []cache.Key{e.Request.Key()})
 	require.NoError(t, err)
 	cfg.Store = store{below, func(records []cache.Record) error {

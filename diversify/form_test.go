@@ -105,9 +105,8 @@ func TestFormAutoTakesWhatIsStored(t *testing.T) {
 	cfg.Prompts, cfg.Form = all, diversify.FormAuto
 	offline := cfg
 	offline.Client = nil
-	if _, _, err := run(t.Context(), newExpander(t, offline), ds); !errors.Is(err, diversify.ErrNotStored) {
-		t.Errorf("error %v", err)
-	}
+	_, _, err := run(t.Context(), newExpander(t, offline), ds)
+	assert.ErrorIs(t, err, diversify.ErrNotStored)
 	plan, err := newExpander(t, offline).Plan(t.Context(), ds, nil)
 	assert.True(t, err == nil && plan.Stored == 4*2*8 && plan.Needed == 4*2*2, "%+v, %v", plan, err)
 	out, s := mustRun(t, newExpander(t, cfg), ds)

@@ -185,9 +185,8 @@ func killed(t *testing.T, form diversify.Form, givesJSON bool) {
 		}
 	}
 	cmd, complaint := start("last")
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("last: %v\n%s", err, complaint)
-	}
+	err = cmd.Wait()
+	require.NoError(t, err, "last\n%s", complaint)
 	assert.True(t, dead >= kills/2, "only %d of %d processes were killed before they ended", dead, kills)
 
 	calls := map[string]map[string]int{} // by child, of each prompt

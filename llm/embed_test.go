@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 )
@@ -85,9 +85,8 @@ func TestInvalidVectors(t *testing.T) {
 			}
 			// It is retried like a chat.
 			h.Fail(llmtest.Body(200, "application/json", tc.body), llmtest.Status(503, "busy"))
-			if _, err := quick(t, h).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a", "b"}}); err != nil {
-				t.Error(err)
-			}
+			_, err = quick(t, h).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a", "b"}})
+			assert.NoError(t, err)
 		})
 	}
 	h := &llmtest.Handler{}

@@ -122,9 +122,8 @@ func TestTail(t *testing.T) {
 	}
 	_, err := offered.Parse(ctx, "exec")
 	assert.True(t, errors.As(err, new(*SpecError)), "no tail: %v", err)
-	if _, err := offered.Parse(ctx, "exec:none"); err != errProbe {
-		t.Errorf("the factory's own error: %v", err)
-	}
+	_, err = offered.Parse(ctx, "exec:none")
+	assert.True(t, err == errProbe, "the factory's own error: %v", err)
 }
 
 // An error shows a spec without its secrets.

@@ -48,9 +48,8 @@ func readCases(t *testing.T) (all []testCase) {
 	require.NoError(t, err)
 	for line := range strings.Lines(string(data)) {
 		var c testCase
-		if err := json.Unmarshal([]byte(line), &c); err != nil {
-			t.Fatalf("cases.jsonl, case %d: %v", len(all)+1, err)
-		}
+		err := json.Unmarshal([]byte(line), &c)
+		require.NoError(t, err, "cases.jsonl, case %d", len(all)+1)
 		all = append(all, c)
 	}
 	return all

@@ -59,9 +59,8 @@ func TestCardGolden(t *testing.T) {
 
 func cardOf(t rapid.TB, parent string, set memory, c publish.Card) string {
 	dir := filepath.Join(parent, "set")
-	if _, err := publish.Publish(context.Background(), set, dir, publish.Options{Format: dataset.FormatParquet, Card: c}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := publish.Publish(context.Background(), set, dir, publish.Options{Format: dataset.FormatParquet, Card: c})
+	require.NoError(t, err)
 	b, err := os.ReadFile(filepath.Join(dir, "README.md"))
 	require.NoError(t, err)
 	require.NoError(t, os.RemoveAll(dir))

@@ -456,9 +456,8 @@ func TestDamage(t *testing.T) {
 				assert.ErrorContains(t, err, "is not the file that was published", "%s, %s", format, f.Path)
 			}
 			require.NoError(t, os.Remove(path))
-			if _, err := dataset.Open("published:"+dir, dataset.Options{}); err == nil || !strings.Contains(err.Error(), "no such file") {
-				t.Errorf("%s, %s: %v", format, f.Path, err)
-			}
+			_, err = dataset.Open("published:"+dir, dataset.Options{})
+			assert.ErrorContains(t, err, "no such file", "%s, %s", format, f.Path)
 			require.NoError(t, os.WriteFile(path, whole, 0o644))
 		}
 		// A manifest of another set.
@@ -467,9 +466,8 @@ func TestDamage(t *testing.T) {
 		require.NoError(t, err)
 		hash := res.Manifest.Set
 		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(b), hash, strings.Repeat("0", len(hash)), 1)), 0o644))
-		if _, err := collect(dataset.Open("published:"+dir, dataset.Options{})); err == nil || !strings.Contains(err.Error(), "the references differ from the published ones") {
-			t.Errorf("%s: %v", format, err)
-		}
+		_, err = collect(dataset.Open("published:"+dir, dataset.Options{}))
+		assert.ErrorContains(t, err, "the references differ from the published ones", "%s", format)
 	}
 }
 
@@ -512,9 +510,8 @@ func TestMeaningKept(t *testing.T) {
 
 func TestVerifyTheManifestItself(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "set")
-	if _, err := publish.Publish(t.Context(), sample(), dir, options(dataset.FormatJSONL)); err != nil {
-		t.Fatal(err)
-	}
+	_, err := publish.Publish(t.Context(), sample(), dir, options(dataset.FormatJSONL))
+	require.NoError(t, err)
 	path := filepath.Join(dir, dataset.ManifestName)
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -576,9 +573,8 @@ func TestKeptColumns(t *testing.T) {
 		ds, err := dataset.Open("table:"+c.path+",id=id,reference=ref,language=lang,"+c.keep, dataset.Options{})
 		require.NoError(t, err)
 		out := filepath.Join(t.TempDir(), "set")
-		if _, err := publish.Publish(t.Context(), ds, out, publish.Options{Format: c.format}); err != nil {
-			t.Fatalf("%s %s: %v", c.format, c.keep, err)
-		}
+		_, err = publish.Publish(t.Context(), ds, out, publish.Options{Format: c.format})
+		require.NoError(t, err, "%s %s", c.format, c.keep)
 		got, err := collect(dataset.Open("published:"+out, dataset.Options{}))
 		require.NoError(t, err)
 		for i, language := range []string{"de", "fr"} {

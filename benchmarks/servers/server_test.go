@@ -57,9 +57,8 @@ func tokenized(t *testing.T, base string, body map[string]any) []int {
 	var answer struct {
 		Tokens []int `json:"tokens"`
 	}
-	if err := json.Unmarshal(rawRequest(t, base, "/tokenize", b), &answer); err != nil || len(answer.Tokens) == 0 {
-		t.Fatalf("%+v, %v", answer, err)
-	}
+	err = json.Unmarshal(rawRequest(t, base, "/tokenize", b), &answer)
+	require.True(t, err == nil && len(answer.Tokens) != 0, "%+v, %v", answer, err)
 	return answer.Tokens
 }
 

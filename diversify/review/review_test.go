@@ -143,17 +143,15 @@ func TestApplyErrors(t *testing.T) {
 	} {
 		d, err := review.Read(write(t, line(t, c.d)))
 		require.NoError(t, err)
-		if _, err = collect(d.Apply(ds)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v; want %s", c.name, err, c.want)
-		}
+		_, err = collect(d.Apply(ds))
+		assert.ErrorContains(t, err, c.want, "%s", c.name)
 	}
 	// If a word of the reference or the answer changes, the decision no longer applies.
 	d, err := review.Read(write(t, line(t, review.Decision{Answer: review.Key(ds[1], &ds[1].Variants[0]), Segment: "2", Choice: review.Reject})))
 	require.NoError(t, err)
 	ds[1].References[0] = refract.NewText("It is not.")
-	if _, err := collect(d.Apply(ds)); err == nil {
-		t.Error("a decision about another reference is carried out")
-	}
+	_, err = collect(d.Apply(ds))
+	assert.Error(t, err, "a decision about another reference is carried out")
 }
 
 func TestReadErrors(t *testing.T) {
@@ -181,9 +179,8 @@ func TestOpenRemovesAnUnfinishedLine(t *testing.T) {
 	f, _, torn, err := review.Open(path)
 	require.True(t, err == nil && torn, "%v %v", torn, err)
 	f.Close()
-	if _, err := review.Read(path); err != nil {
-		t.Error(err)
-	}
+	_, err = review.Read(path)
+	assert.NoError(t, err)
 }
 
 func TestPick(t *testing.T) {

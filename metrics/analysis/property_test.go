@@ -147,9 +147,8 @@ func TestJSONRoundTrip(t *testing.T) {
 		data, err := json.Marshal(r)
 		require.NoError(t, err)
 		var back analysis.Report
-		if err := json.Unmarshal(data, &back); err != nil {
-			t.Fatalf("%v: %s", err, data)
-		}
+		err = json.Unmarshal(data, &back)
+		require.NoError(t, err, "%s", data)
 		valid := cmp.Transformer("utf8", func(s string) string { return string([]rune(s)) })
 		require.Equal(t, "", cmp.Diff(r, &back, valid, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(analysis.Error{}, "Span")))
 		for i := range r.Errors {

@@ -38,9 +38,8 @@ func TestWordsPeer(t *testing.T) {
 			}
 		}
 	}
-	if err := in.Err(); err != nil || lines == 0 {
-		t.Fatalf("%s: %d lines, %v", path, lines, err)
-	}
+	err = in.Err()
+	require.True(t, err == nil && lines != 0, "%s: %d lines, %v", path, lines, err)
 	t.Logf("%d lines, %d differ", lines, bad)
 }
 

@@ -161,9 +161,8 @@ func TestResolveErrors(t *testing.T) {
 	} {
 		d, err := Find(c.judge)
 		require.NoError(t, err)
-		if _, err = d.Resolve(c.options); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s %v: %v, want %q", c.judge, c.options, err, c.want)
-		}
+		_, err = d.Resolve(c.options)
+		assert.ErrorContains(t, err, c.want, "%s %v", c.judge, c.options)
 	}
 }
 

@@ -111,9 +111,8 @@ func TestSamples(t *testing.T) {
 	store := cache.NewMemory()
 	blocks := []metrics.Block{{Source: "s", Hypotheses: []string{"a", "a", "b"}}}
 	const spec = "gemba-da:sl=German,tl=English,reference=no"
-	if _, err := newJudge(t, m, spec, store).Score(t.Context(), blocks); err != nil {
-		t.Fatal(err)
-	}
+	_, err := newJudge(t, m, spec, store).Score(t.Context(), blocks)
+	require.NoError(t, err)
 	j := newJudge(t, m, spec+",samples=4", store)
 	scores, err := j.Score(t.Context(), blocks)
 	require.NoError(t, err)
@@ -150,9 +149,8 @@ func TestSamples(t *testing.T) {
 	assert.Empty(t, cmp.Diff(map[any]int{nil: 2, 1: 2, 2: 2, 4: 2, 5: 2}, seeds))
 	// The forecast predicts these calls.
 	f := again.(metrics.Foreseeing).Foresee()
-	if _, err := f.Score(t.Context(), []metrics.Block{{Source: "new", Hypotheses: []string{"a", "b"}}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = f.Score(t.Context(), []metrics.Block{{Source: "new", Hypotheses: []string{"a", "b"}}})
+	require.NoError(t, err)
 	if o := f.Outlook(); o.Cells != 2 || o.Calls != 6 {
 		t.Errorf("%+v", o)
 	}

@@ -325,9 +325,8 @@ func TestKilled(t *testing.T) {
 			out, err := refract.StdoutPipe()
 			require.NoError(t, err)
 			require.NoError(t, refract.Start())
-			if _, err := fmt.Fscanln(out, new(string)); err != nil {
-				t.Fatal(err)
-			}
+			_, err = fmt.Fscanln(out, new(string))
+			require.NoError(t, err)
 			all := pids(t, file)
 			require.True(t, len(all) == 1 && running(all[0]), "processes %v", all)
 			refract.Process.Kill()

@@ -145,9 +145,8 @@ func TestSignature(t *testing.T) {
 func TestNotStored(t *testing.T) {
 	m, err := similarity.New(&embeddings.Model{Store: cache.NewMemory(), Name: "m"})
 	require.NoError(t, err)
-	if _, err := m.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"a"}, References: []string{"b"}}}); !errors.Is(err, embeddings.ErrNotStored) {
-		t.Errorf("error %v", err)
-	}
+	_, err = m.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"a"}, References: []string{"b"}}})
+	assert.ErrorIs(t, err, embeddings.ErrNotStored)
 }
 
 // An error about a zero vector names its text.

@@ -79,9 +79,8 @@ func rowsOf(t *testing.T, what, text string) []told {
 		return nil
 	}
 	var table struct{ Rows []told }
-	if err := json.Unmarshal([]byte(text), &table.Rows); err != nil {
-		t.Fatalf("%s: %v\n%s", what, err, text)
-	}
+	err := json.Unmarshal([]byte(text), &table.Rows)
+	require.NoError(t, err, "%s\n%s", what, text)
 	return table.Rows
 }
 

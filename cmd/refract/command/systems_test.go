@@ -28,9 +28,8 @@ func TestSystemsAgree(t *testing.T) {
 		t.Helper()
 		code, out, stderr := askHere(t, append(args, filepath.Join(dir, "sample.jsonl"), "-m", "bleu", "-m", "ter", "-a", "native,max", "-f", "json")...)
 		var rows []row
-		if err := json.Unmarshal([]byte(out), &rows); code != 0 || err != nil {
-			t.Fatalf("%v: exit %d, %v\n%s", args, code, err, stderr)
-		}
+		err := json.Unmarshal([]byte(out), &rows)
+		require.True(t, code == 0 && err == nil, "%v: exit %d, %v\n%s", args, code, err, stderr)
 		return rows
 	}
 	type key struct{ metric, aggregate, system string }

@@ -31,9 +31,8 @@ func (f *folder) Write(name string, write func(io.Writer) error) error {
 
 func written(t rapid.TB, dir string, s *Set) *folder {
 	f := &folder{dir, map[string][]byte{}}
-	if _, err := s.Write(f); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Write(f)
+	require.NoError(t, err)
 	return f
 }
 

@@ -262,9 +262,8 @@ func FuzzLines(f *testing.F) {
 			}
 			d := json.NewDecoder(strings.NewReader(line))
 			d.DisallowUnknownFields()
-			if err := d.Decode(&a); err != nil || (a.Result == nil) == (a.Error == nil) {
-				t.Fatalf("%q: %v", line, err)
-			}
+			err := d.Decode(&a)
+			require.True(t, err == nil && (a.Result == nil) != (a.Error == nil), "%q: %v", line, err)
 			last = last || line == `{"id":"the last","result":{}}`
 		}
 		require.True(t, last, "the last line has no answer: %q", got)

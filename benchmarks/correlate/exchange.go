@@ -52,7 +52,7 @@ func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 			}
 		}
 		if info.vector != nil {
-			e.prepared = &resampler{rows: []row{newWholeRows(both, m)}}
+			e.prepared = &resampler{whole: newWholeRows(both, m)}
 		} else if r, err := info.table(both, true); err == nil { // otherwise there are too many pairs
 			e.prepared = &resampler{rows: []row{r}}
 		}
@@ -108,11 +108,9 @@ func (e *Exchange) Values(mask []uint64) (a, b float64) { return e.values(mask, 
 func (e *Exchange) values(mask []uint64, s *scratch) (a, b float64) {
 	switch {
 	case e.prepared != nil:
-		var out [2][1]float64
-		for which := range out {
-			e.prepared.values([][]int32{weights(mask, e.units, int32(which))}, out[which][:], s)
-		}
-		return out[0][0], out[1][0]
+		var out [2]float64
+		e.prepared.values([][]int32{weights(mask, e.units, 0), weights(mask, e.units, 1)}, out[:], s)
+		return out[0], out[1]
 	case e.pairs != nil:
 		var sum, n [2]float64
 		for _, p := range e.pairs {

@@ -175,9 +175,7 @@ func TestDamagedScores(t *testing.T) {
 		}
 		warnings = 0
 	}
-	if len(store.all) != 3 || first == 0 {
-		t.Errorf("%d values", len(store.all))
-	}
+	assert.True(t, len(store.all) == 3 && first != 0, "%d values", len(store.all))
 }
 
 // broken is a store that cannot be read.

@@ -117,9 +117,7 @@ func TestFlippedBytes(t *testing.T) {
 			s := open(t, file, cache.ReadOnly())
 			n, problems, err := s.Verify(t.Context())
 			require.NoError(t, err)
-			if n != 20 || len(problems) == 0 {
-				t.Fatalf("Verify = %d, %v, want problems", n, problems)
-			}
+			require.True(t, n == 20 && len(problems) != 0, "Verify = %d, %v, want problems", n, problems)
 			if test.get {
 				if p := problems[0]; p.Key != key.String() || p.What == "" {
 					t.Errorf("problem %+v does not name the key %s", p, key)
@@ -182,9 +180,8 @@ func TestAnyDamagedPage(t *testing.T) {
 				t.Errorf("damage at %d: Get = %+v, want %+v", at, got, want)
 			}
 		}
-		if _, _, err := s.Verify(t.Context()); err != nil {
-			t.Errorf("damage at %d: Verify: %v", at, err)
-		}
+		_, _, err = s.Verify(t.Context())
+		assert.NoError(t, err, "damage at %d: Verify", at)
 		s.Close()
 	}
 }
@@ -204,13 +201,9 @@ func TestUnreadablePage(t *testing.T) {
 	}
 	var got bytes.Buffer
 	n, lost, err := cache.Export(t.Context(), &got, s)
-	if err != nil || n < 100 || n+len(lost) != 200 {
-		t.Fatalf("Export wrote %d entries: %v, %v", n, lost, err)
-	}
+	require.True(t, err == nil && n >= 100 && n+len(lost) == 200, "Export wrote %d entries: %v, %v", n, lost, err)
 	for _, p := range lost {
-		if len(p.Key) != 64 || p.What == "" {
-			t.Errorf("problem %+v names no key", p)
-		}
+		assert.True(t, len(p.Key) == 64 && p.What != "", "problem %+v names no key", p)
 	}
 	assert.Equal(t, n, bytes.Count(got.Bytes(), []byte("\n")))
 }

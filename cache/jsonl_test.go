@@ -52,13 +52,9 @@ func TestImport(t *testing.T) {
 		t.Fatalf("Import = %+v, %v, want %+v", got, err, want)
 	}
 	r := cache.Request{Kind: "chat", Model: "m", Prompt: "a", Params: `{"max_tokens":5,"top_p":1}`}
-	if e, ok, _ := getAnswer(t.Context(), s, r.Key()); !ok || e != (cache.Answer{Text: "A", HasText: true}) {
-		t.Errorf("got %+v, %v", e, ok)
-	}
+	assert.Equal(t, cache.Answer{Text: "A", HasText: true}, mustGet(t, s, r))
 	r = cache.Request{Kind: "chat", Model: "m", Prompt: "b"}
-	if e, ok, _ := getAnswer(t.Context(), s, r.Key()); !ok || e != (cache.Answer{FinishReason: "content_filter"}) {
-		t.Errorf("got %+v, %v", e, ok)
-	}
+	assert.Equal(t, cache.Answer{FinishReason: "content_filter"}, mustGet(t, s, r))
 	got, err = cache.Import(t.Context(), strings.NewReader(lineA+"\n"+strings.Replace(lineA, `"A"`, `""`, 1)+"\n"+strings.Replace(lineB, "null", `""`, 1)), s)
 	if want := (cache.Imported{Entries: 3, Different: 2}); err != nil || got != want {
 		t.Errorf("Import = %+v, %v, want %+v", got, err, want)

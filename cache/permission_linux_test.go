@@ -40,9 +40,7 @@ func TestUnwritable(t *testing.T) {
 			t.Errorf("Stats = %+v, %v", st, err)
 		}
 		verified(t, s, 3)
-		if e, ok, err := getAnswer(t.Context(), s, newEntry(1).Request.Key()); err != nil || !ok || e != newEntry(1).Answer {
-			t.Errorf("Get = %+v, %v, %v", e, ok, err)
-		}
+		assert.Equal(t, newEntry(1).Answer, mustGet(t, s, newEntry(1).Request))
 		assert.NoError(t, s.Close())
 	}
 

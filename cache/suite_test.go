@@ -89,9 +89,7 @@ func mustPut(t testing.TB, s cache.Store, e cache.Entry) {
 func mustGet(t testing.TB, s cache.Store, r cache.Request) cache.Answer {
 	t.Helper()
 	e, ok, err := getAnswer(t.Context(), s, r.Key())
-	if err != nil || !ok {
-		t.Fatalf("Get = %v, %v, want an entry", ok, err)
-	}
+	require.True(t, err == nil && ok, "Get = %v, %v, want an entry", ok, err)
 	return e
 }
 
@@ -132,9 +130,7 @@ func suiteFirstStays(t *testing.T, open func(*testing.T) cache.Store) {
 		change(&first)
 		for _, e := range []cache.Entry{first, first, second} {
 			got, err := cache.NewAnswers(s).Put(t.Context(), e)
-			if err != nil || got[0] != first.Answer {
-				t.Errorf("Put = %+v, %v; want the first answer", got, err)
-			}
+			assert.True(t, err == nil && got[0] == first.Answer, "Put = %+v, %v; want the first answer", got, err)
 			assert.Equal(t, first.Answer, mustGet(t, s, e.Request))
 		}
 	}

@@ -131,9 +131,7 @@ func TestCompleteContinues(t *testing.T) {
 			met := map[key]bool{}
 			for _, v := range slices.Concat(s.Variants, s.Rejected) {
 				k := key{v.Reference, v.Sample, v.Prompt}
-				if met[k] {
-					t.Fatalf("segment %s has %v twice", s.ID, k)
-				}
+				require.False(t, met[k], "segment %s has %v twice", s.ID, k)
 				met[k] = true
 			}
 			for _, v := range s.Variants {

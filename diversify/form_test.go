@@ -105,13 +105,10 @@ func TestFormAutoTakesWhatIsStored(t *testing.T) {
 	cfg.Prompts, cfg.Form = all, diversify.FormAuto
 	offline := cfg
 	offline.Client = nil
-	if _, _, err := run(t.Context(), newExpander(t, offline), ds); !errors.Is(err, diversify.ErrNotStored) {
-		t.Errorf("error %v", err)
-	}
+	_, _, err := run(t.Context(), newExpander(t, offline), ds)
+	assert.ErrorIs(t, err, diversify.ErrNotStored)
 	plan, err := newExpander(t, offline).Plan(t.Context(), ds, nil)
-	if err != nil || plan.Stored != 4*2*8 || plan.Needed != 4*2*2 {
-		t.Errorf("%+v, %v", plan, err)
-	}
+	assert.True(t, err == nil && plan.Stored == 4*2*8 && plan.Needed == 4*2*2, "%+v, %v", plan, err)
 	out, s := mustRun(t, newExpander(t, cfg), ds)
 	if n := server.Calls() - before; n != 1+4*2*2 || s.Cached != 4*2*8 {
 		t.Errorf("%d calls; %+v", n, s)
@@ -199,9 +196,7 @@ func TestJSONAnswers(t *testing.T) {
 		// Checking the stored answers again gives the same verdicts.
 		judged := diversify.NewCounts(checker).Add(out[0])
 		for _, w := range append(judged.Variants, judged.Rejected...) {
-			if w.Verdict != v.Verdict || w.Text != v.Text {
-				t.Errorf("%s: checked again %+v, want %+v", c.raw, w, v)
-			}
+			assert.True(t, w.Verdict == v.Verdict && w.Text == v.Text, "%s: checked again %+v, want %+v", c.raw, w, v)
 		}
 	}
 }

@@ -46,9 +46,7 @@ func TestConcurrency(t *testing.T) {
 		var inFlight atomic.Int64
 		full := make(chan struct{})
 		cfg := config(completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
-			if inFlight.Add(1) > limit {
-				t.Error("too many calls at once")
-			}
+			assert.True(t, inFlight.Add(1) <= limit, "too many calls at once")
 			defer inFlight.Add(-1)
 			<-full
 			return echo(ctx, r)
@@ -88,9 +86,7 @@ func TestWindow(t *testing.T) {
 		go func() {
 			_, err := x.Expand(ctx, endless{&read}, func(s *refract.Segment) error {
 				n := yielded.Add(1)
-				if s.ID != fmt.Sprint(n) {
-					t.Errorf("segment %s in place %d", s.ID, n)
-				}
+				assert.Equal(t, fmt.Sprint(n), s.ID, "segment %s in place %d", s.ID, n)
 				if n == 500 {
 					cancel()
 				}
@@ -256,17 +252,13 @@ func TestExpandWaitsForItsCalls(t *testing.T) {
 			}()
 			_, err := newExpander(t, cfg).Expand(t.Context(), ds, func(*refract.Segment) error {
 				synctest.Wait()
-				if inFlight.Load() == 0 {
-					t.Error("no call is in flight")
-				}
+				assert.True(t, inFlight.Load() != 0, "no call is in flight")
 				if panics {
 					panic("broken")
 				}
 				return broken
 			})
-			if err != broken {
-				t.Errorf("error %v", err)
-			}
+			assert.True(t, err == broken, "error %v", err)
 		})
 	}
 }

@@ -78,9 +78,7 @@ func TestImportsGoDown(t *testing.T) {
 		}
 	}
 	packages := house(t)
-	if len(packages) < 40 || row < 10 {
-		t.Fatalf("%d packages in %d rows", len(packages), row)
-	}
+	require.True(t, len(packages) >= 40 && row >= 10, "%d packages in %d rows", len(packages), row)
 	for folder, files := range packages {
 		assert.NotEqual(t, 0, floors[folder], "ARCHITECTURE.md has no row for %s", folder)
 		for _, f := range files {

@@ -88,39 +88,33 @@ func TestCreateBatchOnce(t *testing.T) {
 		h.Batch.Fail(llmtest.BatchCreate, llmtest.Repeat(9, c.fault)...)
 		client := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries, cfg.MaxRetryWait = 2, 1 })
 		_, err := client.CreateBatch(t.Context(), "file-1", nil)
-		if !isKind(err, c.kind) || h.Batch.Steps(llmtest.BatchCreate) != c.steps {
-			t.Errorf("%s: %d requests, error %v", name, h.Batch.Steps(llmtest.BatchCreate), err)
-		}
+		wantKind(t, err, c.kind)
+		assert.Equal(t, c.steps, h.Batch.Steps(llmtest.BatchCreate), name)
 	}
 }
 
 func TestBatchAPIErrors(t *testing.T) {
 	h := &llmtest.Handler{Key: "sk-the-right-one"}
 	c := local(t, h, func(cfg *llm.Config) { cfg.APIKey, cfg.MaxRetries = "sk-a-secret-key", -1 })
-	if _, err := c.GetBatch(t.Context(), "batch_1"); !isKind(err, llm.ErrAuth) {
-		t.Errorf("error %v", err)
-	}
+	_, err := c.GetBatch(t.Context(), "batch_1")
+	wantKind(t, err, llm.ErrAuth)
 	h.Key = ""
 	for _, id := range []string{"batch_1", "../files", "a/b?c#d"} {
 		_, err := c.GetBatch(t.Context(), id)
-		assert.True(t, isKind(err, llm.ErrNotFound), "error %v", err)
+		wantKind(t, err, llm.ErrNotFound)
 	}
-	if _, err := content(t.Context(), c, "file-9"); !isKind(err, llm.ErrNotFound) {
-		t.Errorf("error %v", err)
-	}
+	_, err = content(t.Context(), c, "file-9")
+	wantKind(t, err, llm.ErrNotFound)
 	h.Batch.Fail(llmtest.BatchGet, llmtest.Body(200, "application/json", `{"echo":"sk-a-secret-key \u001b[2J"}`))
-	_, err := c.GetBatch(t.Context(), "batch_1")
-	if !isKind(err, llm.ErrBadAnswer) || strings.Contains(err.Error(), "sk-a-secret") || strings.ContainsRune(err.Error(), 0x1b) {
-		t.Errorf("error %v", err)
-	}
+	_, err = c.GetBatch(t.Context(), "batch_1")
+	wantKind(t, err, llm.ErrBadAnswer)
+	assert.False(t, strings.Contains(err.Error(), "sk-a-secret") || strings.ContainsRune(err.Error(), 0x1b), err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.CreateBatch(ctx, "file-1", nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	if _, err := c.BatchLine("x", llm.Request{}); !isKind(err, llm.ErrInvalidRequest) {
-		t.Errorf("error %v", err)
-	}
+	_, err = c.CreateBatch(ctx, "file-1", nil)
+	assert.ErrorIs(t, err, context.Canceled)
+	_, err = c.BatchLine("x", llm.Request{})
+	wantKind(t, err, llm.ErrInvalidRequest)
 	full := errors.New("disk full")
 	h.Batch.Fail(llmtest.BatchContent, llmtest.Body(200, "text/plain", "data"))
 	assert.ErrorIs(t, c.FileContent(t.Context(), "file-1", func(io.Reader) error { return full }), full)
@@ -141,9 +135,7 @@ func TestOddBatches(t *testing.T) {
 	}
 	h.Batch.Fail(llmtest.BatchList, llmtest.Body(200, "application/json", `{"data":[`+odd+`],"has_more":false}`))
 	for b, err := range c.ListBatches(t.Context()) {
-		if err != nil || b.ID != "b" {
-			t.Errorf("listed %+v, error %v", b, err)
-		}
+		assert.True(t, err == nil && b.ID == "b", "listed %+v, error %v", b, err)
 	}
 }
 

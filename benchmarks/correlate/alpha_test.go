@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 // rated arranges the scores of raters, NaN for none, as the ratings of one system's outputs.
@@ -128,9 +128,7 @@ func TestKrippendorffVectors(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(b, &cases)
 	}
-	if err != nil || len(cases) == 0 {
-		t.Fatalf("%s: %d cases, %v", name, len(cases), err)
-	}
+	require.True(t, err == nil && len(cases) != 0, "%s: %d cases, %v", name, len(cases), err)
 	for i, c := range cases {
 		raters := make([][]float64, len(c.Ratings))
 		for k, scores := range c.Ratings {

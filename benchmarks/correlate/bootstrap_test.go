@@ -187,9 +187,7 @@ func TestBootstrapLeavesOutUnjudged(t *testing.T) {
 	o := Bootstrap{Resamples: 100, Seed: 3}
 	for _, c := range choices {
 		a, b := bootstrap(t, p, c.statistic, c.grouping, 0.9, o), bootstrap(t, more, c.statistic, c.grouping, 0.9, o)
-		if a != b {
-			t.Errorf("%v by %v: %+v, with unjudged segments %+v", c.statistic, c.grouping, a, b)
-		}
+		assert.Equal(t, b, a, "%v by %v: %+v, with unjudged segments %+v", c.statistic, c.grouping, a, b)
 	}
 }
 

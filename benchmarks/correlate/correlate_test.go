@@ -74,9 +74,7 @@ func TestCorrelate(t *testing.T) {
 			require.NoError(t, err)
 			assert.True(t, near(got.Value, test.want.Value, 1e-15), "value %v, want %v", got.Value, test.want.Value)
 			got.Value, test.want.Value = 0, 0
-			if got != test.want {
-				t.Errorf("%+v, want %+v", got, test.want)
-			}
+			assert.Equal(t, test.want, got)
 		})
 	}
 }
@@ -117,9 +115,8 @@ func TestCorrelateErrors(t *testing.T) {
 			_, err := Measure{Statistic: test.statistic, Grouping: test.grouping}.Of(p)
 			assert.ErrorContains(t, err, test.want)
 			m := Measure{Statistic: test.statistic, Grouping: test.grouping}
-			if _, _, err := (Bootstrap{Resamples: 1}).Resample(t.Context(), m, p); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("bootstrap: error %v, want %q", err, test.want)
-			}
+			_, _, err = (Bootstrap{Resamples: 1}).Resample(t.Context(), m, p)
+			assert.ErrorContains(t, err, test.want, "bootstrap: error")
 		})
 	}
 	p := good()

@@ -138,9 +138,7 @@ func TestMQMReleased(t *testing.T) {
 			t.Errorf("%s, segment %s: %v, released %v", system, f[2], score, want)
 		}
 	}
-	if n != len(got) || n != 7406 {
-		t.Errorf("%d scores were released, %d are read", n, len(got))
-	}
+	assert.True(t, n == len(got) && n == 7406, "%d scores were released, %d are read", n, len(got))
 
 	ratings, err := ReadMQM(spec, nil)
 	require.NoError(t, err)

@@ -54,9 +54,7 @@ func TestObjects(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, b, 0o666))
 		ds, err := Open(path, Options{})
 		got, err := openAndCollect(ds, err)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, b)
-		}
+		require.NoError(t, err, "%s", b)
 		for i, s := range got {
 			assert.Equal(t, i+1, s.Pos.Line, "segment %d is at %v", i, s.Pos)
 			s.Pos = refract.Position{}

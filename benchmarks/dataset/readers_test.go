@@ -79,13 +79,10 @@ func TestReadersJudgements(t *testing.T) {
 		ds, err := Open(c.spec, Options{NoJudgements: true})
 		all, err := openAndCollect(ds, err)
 		require.NoError(t, err)
-		if _, err := Open(c.spec, Options{JudgementNames: c.names}); err != nil {
-			t.Error(err)
-		}
+		_, err = Open(c.spec, Options{JudgementNames: c.names})
+		assert.NoError(t, err)
 		for _, s := range all {
-			if s.Judgements != nil {
-				t.Errorf("%s: judgements that are switched off: %v", c.spec, s.Judgements)
-			}
+			assert.Nil(t, s.Judgements, "%s: judgements that are switched off: %v", c.spec, s.Judgements)
 		}
 		some, err := openAndCollect(Open(c.spec, Options{JudgementNames: []string{c.one}}))
 		require.NoError(t, err)

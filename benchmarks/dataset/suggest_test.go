@@ -84,9 +84,7 @@ func TestIDWithDirectionCharacters(t *testing.T) {
 	t.Chdir(dir)
 	segments := []*refract.Segment{{ID: "a\u202eb", Hypotheses: []refract.Hypothesis{{System: "x"}}}}
 	got, _, err := ReadScores("s.csv", segments, func(Warning) {})
-	if err != nil || got[0][0] != (Score{1, true}) {
-		t.Errorf("%v, %v", got, err)
-	}
+	assert.True(t, err == nil && got[0][0] == (Score{1, true}), "%v, %v", got, err)
 }
 
 func TestLanguages(t *testing.T) {
@@ -122,9 +120,7 @@ func TestOneFileTwice(t *testing.T) {
 	ds, err := OpenLines(LinesSpec{References: []string{"r.txt", "r.txt"}, Hypotheses: []NamedFile{{"h", "h.txt"}}}, Options{Warn: func(w Warning) { said = append(said, w.String()) }})
 	require.NoError(t, err)
 	for s, err := range ds.Segments(context.Background()) {
-		if err != nil || len(s.References) != 2 {
-			t.Error(s, err)
-		}
+		assert.True(t, err == nil && len(s.References) == 2, "%v %v", s, err)
 	}
 	assert.Equal(t, "r.txt: the file is given twice and counts as two equal references", strings.Join(said, ""), "said %q", said)
 }

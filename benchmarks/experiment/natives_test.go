@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/metrics"
@@ -83,9 +84,8 @@ func TestNativeOnce(t *testing.T) {
 		}
 		return parse(ctx, spec)
 	}
-	if _, err := r.Run(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Run(t.Context(), e)
+	require.NoError(t, err)
 	assert.GreaterOrEqual(t, len(m.asked), 10)
 	for list, n := range m.asked {
 		// One reference of a segment is missing: with all references, and with all but that one,

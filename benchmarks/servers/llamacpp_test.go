@@ -76,9 +76,7 @@ func TestLlamaCPPAnswers(t *testing.T) {
 			r := request("Paraphrase the sentences: The river is quiet.")
 			r.Temperature, r.TopP, r.MaxTokens, r.Extra = 0, 1, 7, goOn
 			cut := ask(t, c, r)
-			if cut.FinishReason != "length" || cut.CompletionTokens != 7 {
-				t.Errorf("an answer of 7 tokens: %+v", cut)
-			}
+			assert.True(t, cut.FinishReason == "length" && cut.CompletionTokens == 7, "an answer of 7 tokens: %+v", cut)
 
 			// At temperature 0 an answer is repeated; at 1 it is not.
 			r.MaxTokens = 64
@@ -230,9 +228,7 @@ func TestLlamaCPPExpand(t *testing.T) {
 		out, err := os.ReadFile(filepath.Join(dir, "out.jsonl"))
 		require.NoError(t, err)
 		again, err := os.ReadFile(filepath.Join(dir, "again.jsonl"))
-		if err != nil || !bytes.Equal(out, again) {
-			t.Errorf("%s: the second run's output differs (%v)", endpoint, err)
-		}
+		assert.True(t, err == nil && bytes.Equal(out, again), "%s: the second run's output differs (%v)", endpoint, err)
 		// The model writes nonsense, so the checks may reject any answer, but none may be lost.
 		for line := range bytes.Lines(out) {
 			var seg struct {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
@@ -147,7 +148,5 @@ func TestByValue(t *testing.T) {
 		return p
 	}
 	c, err := ByValue([]*correlate.Pairs{of(1, 2, 4, 3), of(1, 1, 1, 1), of(2, 4, 8, 6), of(1, 2, 3, 4), of(4, 3, 2, 1)}, correlate.Measure{})
-	if err != nil || !slices.Equal(c.Ranks, []int{2, 0, 2, 1, 4}) {
-		t.Errorf("%v, %v", c, err)
-	}
+	assert.True(t, err == nil && slices.Equal(c.Ranks, []int{2, 0, 2, 1, 4}), "%v, %v", c, err)
 }

@@ -248,9 +248,7 @@ func TestJudgeProperties(t *testing.T) {
 			}
 			norm := check.Normalize(r.Text)
 			if accepted && norm != "" {
-				if seen[norm] {
-					t.Fatalf("%q was accepted twice", norm)
-				}
+				require.False(t, seen[norm], "%q was accepted twice", norm)
 				seen[norm] = true
 			}
 		}

@@ -128,9 +128,8 @@ func TestLinksAndDevices(t *testing.T) {
 		d, err := files.CreateFolder(name)
 		require.NoError(t, err)
 		require.NoError(t, errors.Join(d.Write("x", func(io.Writer) error { return nil }), d.Commit()))
-		if _, err := os.Readlink(name); err != nil {
-			t.Errorf("the link to a folder is replaced: %v", err)
-		}
+		_, err = os.Readlink(name)
+		assert.NoError(t, err, "the link to a folder is replaced")
 	}
 	got := names(t, folder)
 	assert.True(t, slices.Equal(got, []string{"x"}), "the folder of the link has %v", got)
@@ -156,9 +155,8 @@ func TestErrorsNameTheOutput(t *testing.T) {
 	want := "out cannot be written: permission denied: make the folder " + dir + " writable, or choose another place"
 	assert.Equal(t, want, refused.Error(), "no permission: %v", refused)
 	if _, err := os.Stat("/proc/self"); err == nil {
-		if _, err := files.CreateFolder("/proc/none"); err == nil || strings.Contains(err.Error(), "there is no folder") {
-			t.Errorf("a folder in /proc: %v", err)
-		}
+		_, err := files.CreateFolder("/proc/none")
+		assert.True(t, err != nil && !strings.Contains(err.Error(), "there is no folder"), "a folder in /proc: %v", err)
 	}
 	out := filepath.Join(dir, "out")
 	f := create(t, out, "x")
@@ -167,9 +165,8 @@ func TestErrorsNameTheOutput(t *testing.T) {
 		t.Errorf("a folder in the way: %v", err)
 	}
 	f.Abort()
-	if _, err := files.CreateFolder(out); err == nil || !strings.Contains(err.Error(), "has something in it") {
-		t.Errorf("a full folder in the way: %v", err)
-	}
+	_, err := files.CreateFolder(out)
+	assert.ErrorContains(t, err, "has something in it", "a full folder in the way")
 	require.NoError(t, os.Remove(filepath.Join(out, "in")))
 	d, err := files.CreateFolder(out)
 	require.NoError(t, err)
@@ -178,9 +175,8 @@ func TestErrorsNameTheOutput(t *testing.T) {
 		t.Errorf("a file in a file: %v", err)
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(out, "late"), 0o777))
-	if err := d.Commit(); err == nil || strings.Contains(err.Error(), ".tmp") {
-		t.Errorf("a full folder in the way: %v", err)
-	}
+	err = d.Commit()
+	assert.True(t, err != nil && !strings.Contains(err.Error(), ".tmp"), "a full folder in the way: %v", err)
 	d.Abort()
 	got := names(t, dir)
 	assert.True(t, slices.Equal(got, []string{"out"}), "left: %v", got)

@@ -21,9 +21,8 @@ func pack(t rapid.TB, name string, text []byte) []byte {
 	if err == nil {
 		_, err = w.Write(text)
 	}
-	if err = errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	err = errors.Join(err, w.Close())
+	require.NoError(t, err)
 	return out.Bytes()
 }
 
@@ -79,9 +78,8 @@ func TestReadErrorIsNotDamage(t *testing.T) {
 	fault := failing{errors.New("no such disk")}
 	for _, head := range [][]byte{nil, pack(t, "a.gz", []byte("text"))[:12], pack(t, "a.zst", []byte("text"))[:8]} {
 		r := files.NewReader(io.NopCloser(io.MultiReader(bytes.NewReader(head), fault)))
-		if _, err := io.ReadAll(r); err != error(fault) {
-			t.Errorf("%d bytes: %v", len(head), err)
-		}
+		_, err := io.ReadAll(r)
+		assert.True(t, err == error(fault), "%d bytes: %v", len(head), err)
 	}
 }
 

@@ -322,9 +322,7 @@ func TestRowsThatFail(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	wantSubmitted(t, h, 9, map[int]int{0: 3, 1: 3, 5: 3, 6: 2})
-	if b.progress.Done != 5 || b.progress.Failed != 4 {
-		t.Errorf("progress ends with %+v", b.progress)
-	}
+	assert.True(t, b.progress.Done == 5 && b.progress.Failed == 4, "progress ends with %+v", b.progress)
 	// Another run asks for the failed rows again.
 	mustFill(t, b, prompts(9))
 	wantSubmitted(t, h, 9, map[int]int{0: 3, 1: 6, 2: 2, 5: 6, 6: 2, 7: 2})

@@ -111,9 +111,8 @@ func TestSamples(t *testing.T) {
 	store := cache.NewMemory()
 	blocks := []metrics.Block{{Source: "s", Hypotheses: []string{"a", "a", "b"}}}
 	const spec = "gemba-da:sl=German,tl=English,reference=no"
-	if _, err := newJudge(t, m, spec, store).Score(t.Context(), blocks); err != nil {
-		t.Fatal(err)
-	}
+	_, err := newJudge(t, m, spec, store).Score(t.Context(), blocks)
+	require.NoError(t, err)
 	j := newJudge(t, m, spec+",samples=4", store)
 	scores, err := j.Score(t.Context(), blocks)
 	require.NoError(t, err)
@@ -150,9 +149,8 @@ func TestSamples(t *testing.T) {
 	assert.Empty(t, cmp.Diff(map[any]int{nil: 2, 1: 2, 2: 2, 4: 2, 5: 2}, seeds))
 	// The forecast predicts these calls.
 	f := again.(metrics.Foreseeing).Foresee()
-	if _, err := f.Score(t.Context(), []metrics.Block{{Source: "new", Hypotheses: []string{"a", "b"}}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = f.Score(t.Context(), []metrics.Block{{Source: "new", Hypotheses: []string{"a", "b"}}})
+	require.NoError(t, err)
 	if o := f.Outlook(); o.Cells != 2 || o.Calls != 6 {
 		t.Errorf("%+v", o)
 	}
@@ -241,9 +239,7 @@ func TestFailNamesTheCell(t *testing.T) {
 		{Hypotheses: []string{"a", "b"}, References: []string{"r"}},
 	})
 	var at *metrics.CellError
-	if !errors.As(err, &at) || at.Block != 0 || at.Hypothesis != 0 {
-		t.Errorf("%v", err)
-	}
+	assert.True(t, errors.As(err, &at) && at.Block == 0 && at.Hypothesis == 0, "%v", err)
 }
 
 func TestRetry(t *testing.T) {
@@ -266,9 +262,7 @@ func TestRetry(t *testing.T) {
 	if d := cmp.Diff([]metrics.Status{0, 0, metrics.Unparseable}, s.Status); d != "" || s.Values[0] != -3 || s.Values[1] != -1 {
 		t.Errorf("%v; %s", s.Values, d)
 	}
-	if len(m.asked) != 2+2+3 {
-		t.Errorf("%d calls", len(m.asked))
-	}
+	assert.True(t, len(m.asked) == 2+2+3, "%d calls", len(m.asked))
 }
 
 // The second turn follows the answer to the first in the same conversation.
@@ -359,9 +353,7 @@ func TestBoundsIncludePolicyValue(t *testing.T) {
 func TestPolicies(t *testing.T) {
 	for _, s := range []string{"exclude", "zero", "retry:3", "fail", "-25", "0.5"} {
 		p, err := judge.ParsePolicy(s)
-		if err != nil || p.String() != s {
-			t.Errorf("%s: %v, %v", s, p, err)
-		}
+		assert.True(t, err == nil && p.String() == s, "%s: %v, %v", s, p, err)
 	}
 	for _, s := range []string{"", "never", "retry:0", "retry:x", "NaN", "Inf", "exclude:1"} {
 		_, err := judge.ParsePolicy(s)

@@ -28,18 +28,13 @@ func ids(v *ngram.Interner, words []string) []int32 {
 }
 
 // checkEdits compares with the oracle and tests properties of all pairs.
-func checkEdits(t interface {
-	Helper()
-	Errorf(string, ...any)
-}, s *search, hyp, ref []string) {
+func checkEdits(t rapid.TB, s *search, hyp, ref []string) {
 	t.Helper()
 	got := fastEdits(s, hyp, ref)
 	if want := slowEdits(hyp, ref); got != want {
 		t.Errorf("%d edits, the oracle has %d\nhyp %q\nref %q", got, want, hyp, ref)
 	}
-	if got > max(len(hyp), len(ref)) {
-		t.Errorf("%d edits between %d and %d words", got, len(hyp), len(ref))
-	}
+	assert.True(t, got <= max(len(hyp), len(ref)), "%d edits between %d and %d words", got, len(hyp), len(ref))
 	if got < max(len(hyp)-len(ref), len(ref)-len(hyp)) {
 		t.Errorf("%d edits cannot bridge %d and %d words", got, len(hyp), len(ref))
 	}

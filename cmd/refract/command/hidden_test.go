@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cache"
@@ -95,9 +96,7 @@ func TestNothingHiddenIsWritten(t *testing.T) {
 		}
 		seen(strings.Join(args, " "), stdout)
 		seen(strings.Join(args, " ")+": standard error", stderr)
-		if code == 2 && args[len(args)-1] != evil {
-			t.Errorf("%q: %s", args, stderr)
-		}
+		assert.False(t, code == 2 && args[len(args)-1] != evil, "%q: %s", args, stderr)
 	}
 	if left := len(lines) - done; left > 3 {
 		t.Errorf("%d of %d commands failed: the test shows little", left, len(lines))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -54,9 +55,7 @@ func TestLibraryPrograms(t *testing.T) {
 			t.Errorf("program %d has %d lines, more than %d", i+1, n, want.lines)
 		}
 		out := runProgram(t, dir, code, want.args)
-		if !regexp.MustCompile(want.out).MatchString(out) {
-			t.Errorf("program %d prints\n%s", i+1, out)
-		}
+		assert.True(t, regexp.MustCompile(want.out).MatchString(out), "program %d prints\n%s", i+1, out)
 	}
 }
 
@@ -87,8 +86,6 @@ func runProgram(t *testing.T, dir, code string, args []string) string {
 	run := exec.Command(program, args...)
 	run.Dir = dir
 	out, err := run.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	require.NoError(t, err, "%s", out)
 	return string(out)
 }

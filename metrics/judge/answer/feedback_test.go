@@ -62,9 +62,7 @@ func TestReadPhrases(t *testing.T) {
 				got = "no"
 			}
 		}
-		if got != want {
-			t.Errorf("%s: %q, %v, want %q", q4, got, err, want)
-		}
+		assert.Equal(t, want, got, "%s: %q, %v, want %q", q4, got, err, want)
 	}
 }
 
@@ -112,9 +110,7 @@ func TestReadFeedback(t *testing.T) {
 	}
 	for text, want := range map[string]int{`"Yes, 2"`: 2, `["Yes", 3]`: 3, `"Yes"`: 1, `"No, 0"`: 0, `"no repetitions: 4"`: 0} {
 		got, err := answer.ReadFeedback(paperFeedback[:len(paperFeedback)-len(`"No, 0" }`)]+text+"}", 2, standing)
-		if err != nil || got.Repeated != want {
-			t.Errorf("%s: %v, %v", text, got, err)
-		}
+		assert.True(t, err == nil && got.Repeated == want, "%s: %v, %v", text, got, err)
 	}
 	yesAnswer, noAnswer, none := [2]bool{true, true}, [2]bool{false, true}, [2]bool{}
 	for text, want := range map[string][2]bool{

@@ -59,9 +59,7 @@ func TestDocument(t *testing.T) {
 	if c := d.Tables[0].Columns[0]; c.Name != "dataset" || !c.Hide {
 		t.Error("the one dataset has a column")
 	}
-	if len(d.Figures) != 2 || d.Figures[0].Data == nil {
-		t.Errorf("%d figures", len(d.Figures))
-	}
+	assert.True(t, len(d.Figures) == 2 && d.Figures[0].Data != nil, "%d figures", len(d.Figures))
 	if k := d.Rankings[0]; k.Columns[1].Header != "data: rank" || len(k.Rows[0]) != 7 || k.Rows[0][5] != report.Null() {
 		t.Errorf("ranking %+v", k)
 	}

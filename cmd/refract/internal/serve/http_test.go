@@ -110,9 +110,7 @@ func TestManyConnections(t *testing.T) {
 				open++
 			}
 		}
-		if open > maxClientConns || open < maxClientConns/2 {
-			t.Errorf("%d are open", open)
-		}
+		assert.True(t, open <= maxClientConns && open >= maxClientConns/2, "%d are open", open)
 		time.Sleep(headerTime + time.Second)
 		for _, c := range idle {
 			c.SetReadDeadline(time.Time{})

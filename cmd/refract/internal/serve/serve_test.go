@@ -64,9 +64,7 @@ func TestAnswers(t *testing.T) {
 		{``, `{"id":null,"error":{"code":"usage","message":"line 1: bad JSON: it ends before its value does"}}`},
 	} {
 		got := answers(t, c.line+"\n")
-		if len(got) != 1 || got[0] != c.want {
-			t.Errorf("%.80s\ngot  %s\nwant %s", c.line, got, c.want)
-		}
+		assert.True(t, len(got) == 1 && got[0] == c.want, "%.80s\ngot  %s\nwant %s", c.line, got, c.want)
 	}
 }
 
@@ -264,9 +262,8 @@ func FuzzLines(f *testing.F) {
 			}
 			d := json.NewDecoder(strings.NewReader(line))
 			d.DisallowUnknownFields()
-			if err := d.Decode(&a); err != nil || (a.Result == nil) == (a.Error == nil) {
-				t.Fatalf("%q: %v", line, err)
-			}
+			err := d.Decode(&a)
+			require.True(t, err == nil && (a.Result == nil) != (a.Error == nil), "%q: %v", line, err)
 			last = last || line == `{"id":"the last","result":{}}`
 		}
 		require.True(t, last, "the last line has no answer: %q", got)

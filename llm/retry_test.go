@@ -109,9 +109,8 @@ func TestCuredByRetry(t *testing.T) {
 			h := &llmtest.Handler{}
 			h.Fail(fault, fault)
 			call(t, h, nil, func(resp llm.Response, err error, _ time.Duration) {
-				if want := llmtest.Answer("test-model", "p", 0); err != nil || resp.Text != want {
-					t.Errorf("got %+v, error %v", resp, err)
-				}
+				want := llmtest.Answer("test-model", "p", 0)
+				assert.True(t, err == nil && resp.Text == want, "got %+v, error %v", resp, err)
 				all := h.Requests()
 				require.Len(t, all, 3)
 				for i, r := range all {

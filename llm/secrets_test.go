@@ -160,9 +160,8 @@ func TestBasicAuthentication(t *testing.T) {
 	c := local(t, h, func(cfg *llm.Config) { cfg.BaseURL = "http://me:pw@host.test/v1" })
 	_, err := c.Complete(t.Context(), request("p"))
 	require.NoError(t, err)
-	if user, password, _ := h.Requests()[0].BasicAuth(); user != "me" || password != "pw" {
-		t.Errorf("sent as %q, %q", user, password)
-	}
+	user, password, _ := h.Requests()[0].BasicAuth()
+	assert.True(t, user == "me" && password == "pw", "sent as %q, %q", user, password)
 }
 
 func TestConfigThatCannotWork(t *testing.T) {

@@ -59,9 +59,8 @@ func TestBalance(t *testing.T) {
 		fast, slow := &llmtest.Handler{Decide: after(time.Second)}, &llmtest.Handler{Decide: after(3 * time.Second)}
 		c := several(t, []*llmtest.Handler{fast, slow}, nil)
 		assert.LessOrEqual(t, drive(t, c, 40, 1000), 40*time.Second)
-		if n := slow.Calls(); n < 200 || n > 300 {
-			t.Errorf("the slow server got %d of 1000 calls", n)
-		}
+		n := slow.Calls()
+		assert.True(t, n >= 200 && n <= 300, "the slow server got %d of 1000 calls", n)
 	})
 }
 

@@ -113,9 +113,8 @@ func TestLinksAndDevices(t *testing.T) {
 	require.NoError(t, os.WriteFile(target, []byte("old"), 0o666))
 	require.NoError(t, os.Symlink("target", link))
 	require.NoError(t, writeText(link, "new"))
-	if to, err := os.Readlink(link); err != nil || to != "target" {
-		t.Errorf("the link is %q, %v", to, err)
-	}
+	to, err := os.Readlink(link)
+	assert.True(t, err == nil && to == "target", "the link is %q, %v", to, err)
 	b, _ := os.ReadFile(target)
 	assert.Equal(t, "new", string(b), "the file of the link has %q", b)
 	require.NoError(t, os.Remove(target))

@@ -72,9 +72,8 @@ func TestBuiltinFiles(t *testing.T) {
 	names := slices.Sorted(slices.Values(Names()))
 	assert.True(t, slices.Equal(files, names), "files %v, names %v", files, names)
 	for _, d := range Builtin() {
-		if found, err := Find(d.Name); err != nil || found.Name != d.Name {
-			t.Errorf("Find(%q) = %v, %v", d.Name, found, err)
-		}
+		found, err := Find(d.Name)
+		assert.True(t, err == nil && found.Name == d.Name, "Find(%q) = %v, %v", d.Name, found, err)
 		if d.Summary == "" || d.Source == "" || !strings.HasPrefix(d.YAML(), "name: "+d.Name+"\n") {
 			t.Errorf("%s: summary, source or YAML missing", d.Name)
 		}

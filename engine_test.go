@@ -13,17 +13,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/bleu"
 	"github.com/refract-eval/refract/metrics/chrf"
-	"pgregory.net/rapid"
 )
 
 func realMetrics(t testing.TB) []metrics.Metric {
@@ -119,9 +119,7 @@ func TestRunEqualsScore(t *testing.T) {
 		if errors.As(err, &none) && !slices.ContainsFunc(segs, func(s *refract.Segment) bool { return s.Source.Valid }) {
 			err = nil
 		}
-		if err != nil || n != len(segs) {
-			rt.Fatalf("%d of %d segments, %v", n, len(segs), err)
-		}
+		require.True(rt, err == nil && n == len(segs), "%d of %d segments, %v", n, len(segs), err)
 	})
 }
 
@@ -158,9 +156,7 @@ func TestRunWithoutMetrics(t *testing.T) {
 		n++
 		return nil
 	})
-	if err != nil || n != 2 {
-		t.Errorf("%d segments, %v", n, err)
-	}
+	assert.True(t, err == nil && n == 2, "%d segments, %v", n, err)
 }
 
 // misshapen is a Preparer that breaks its promises.
@@ -266,9 +262,8 @@ func TestFit(t *testing.T) {
 		{Metric: one, Aggregator: aggregate.Single}, {Metric: one, Aggregator: aggregate.Max},
 		{Metric: other, Aggregator: aggregate.Max}, {Metric: plain, Aggregator: aggregate.Max},
 	}
-	if _, err := refract.NewEngine(settings, refract.Options{}); err == nil || !strings.Contains(err.Error(), "one is not fitted") {
-		t.Errorf("an engine of metrics that are not fitted: %v", err)
-	}
+	_, err := refract.NewEngine(settings, refract.Options{})
+	assert.ErrorContains(t, err, "one is not fitted", "an engine of metrics that are not fitted")
 	got, err := refract.Fit(t.Context(), ds, settings)
 	require.NoError(t, err)
 	if got[0].Metric != got[1].Metric || got[0].Metric == got[2].Metric || got[3].Metric != plain || one.Fitted() {
@@ -278,14 +273,12 @@ func TestFit(t *testing.T) {
 	if refract.NeedsFit(got) || !refract.NeedsFit(settings) {
 		t.Errorf("after Fit, there is something to do: %v; before: %v", refract.NeedsFit(got), refract.NeedsFit(settings))
 	}
-	if _, err := refract.NewEngine(got, refract.Options{}); err != nil {
-		t.Error(err)
-	}
+	_, err = refract.NewEngine(got, refract.Options{})
+	assert.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := refract.Fit(ctx, ds, settings); err == nil {
-		t.Errorf("fitted after the end")
-	}
+	_, err = refract.Fit(ctx, ds, settings)
+	assert.Error(t, err, "fitted after the end")
 }
 
 // costly is a metric with integer scores from -3 to 0 that counts its cells as calls.
@@ -380,9 +373,7 @@ func TestSkippingCellsChangesNoScore(t *testing.T) {
 				left++
 			}
 		}
-		if len(specs) > 1 && left > 0 {
-			t.Fatalf("%d cells left out that the mean needs", left)
-		}
+		require.False(t, len(specs) > 1 && left > 0, "%d cells left out that the mean needs", left)
 		if int(all.calls.Load()-some.calls.Load()) != left {
 			t.Fatalf("%d calls and %d, %d cells left out", all.calls.Load(), some.calls.Load(), left)
 		}
@@ -408,24 +399,21 @@ func TestTextJSON(t *testing.T) {
 		`"null"`:    refract.NewText("null"),
 	} {
 		got := refract.NewText("from before")
-		if err := json.Unmarshal([]byte(in), &got); err != nil || got != want {
-			t.Errorf("%s is read as %+v, %v, want %+v", in, got, err, want)
-		}
+		err := json.Unmarshal([]byte(in), &got)
+		assert.True(t, err == nil && got == want, "%s is read as %+v, %v, want %+v", in, got, err, want)
 	}
 	for _, bad := range []string{`1`, `{}`, `["a"]`, `true`} {
 		var got refract.Text
-		if err := json.Unmarshal([]byte(bad), &got); err == nil || got.Valid {
-			t.Errorf("%s is read as %+v, %v, want an error", bad, got, err)
-		}
+		err := json.Unmarshal([]byte(bad), &got)
+		assert.True(t, err != nil && !got.Valid, "%s is read as %+v, %v, want an error", bad, got, err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		want := []refract.Text{{}, refract.NewText(rapid.String().Draw(t, "text"))}
 		b, err := json.Marshal(want)
 		require.NoError(t, err)
 		var got []refract.Text
-		if err := json.Unmarshal(b, &got); err != nil || !slices.Equal(got, want) {
-			t.Fatalf("%s comes back as %+v, %v", b, got, err)
-		}
+		err = json.Unmarshal(b, &got)
+		require.True(t, err == nil && slices.Equal(got, want), "%s comes back as %+v, %v", b, got, err)
 	})
 }
 

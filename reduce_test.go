@@ -256,9 +256,8 @@ func TestNoReferencesError(t *testing.T) {
 	want := `set.jsonl:7: segment "x1" has no reference, which sized needs`
 	assert.True(t, strings.HasPrefix(err.Error(), want), "%q does not begin with %q", err, want)
 	seg.Pos = refract.Position{}
-	if _, err = e.Score(t.Context(), []*refract.Segment{seg}); !strings.HasPrefix(err.Error(), `segment "x1"`) {
-		t.Errorf("an unknown position is stated: %v", err)
-	}
+	_, err = e.Score(t.Context(), []*refract.Segment{seg})
+	assert.True(t, strings.HasPrefix(err.Error(), `segment "x1"`), "an unknown position is stated: %v", err)
 }
 
 // Statuses that a metric returns go to the cells of the texts that it was given.

@@ -129,9 +129,7 @@ func TestRunStops(t *testing.T) {
 				e := engine(t, refract.Options{Workers: 3}, c.metrics)
 				err := e.Run(ctx, endless{new(atomic.Int64), c.fail, boom}, func(s *refract.SegmentScores) error {
 					yielded++
-					if s.Segment.ID != fmt.Sprint(yielded) {
-						t.Errorf("segment %s in place %d", s.Segment.ID, yielded)
-					}
+					assert.Equal(t, fmt.Sprint(yielded), s.Segment.ID, "segment %s in place %d", s.Segment.ID, yielded)
 					assert.NoError(t, ctx.Err(), "segment %d is yielded after the end", yielded)
 					if c.yield != nil {
 						return c.yield(yielded)
@@ -139,9 +137,8 @@ func TestRunStops(t *testing.T) {
 					return nil
 				})
 				assert.ErrorIs(t, err, c.want)
-				if late := time.Since(start) - c.stop; late < 0 || late > time.Second {
-					t.Errorf("it ended %v after the reason to", late)
-				}
+				late := time.Since(start) - c.stop
+				assert.True(t, late >= 0 && late <= time.Second, "it ended %v after the reason to", late)
 			})
 		})
 	}
@@ -166,9 +163,7 @@ func TestRunHoldsFewSegments(t *testing.T) {
 				}
 				return nil
 			})
-			if !errors.Is(err, context.Canceled) || yielded != 500 {
-				t.Errorf("%v after %d segments", err, yielded)
-			}
+			assert.True(t, errors.Is(err, context.Canceled) && yielded == 500, "%v after %d segments", err, yielded)
 			if limit := int64(256 + 4*c.batch); most > limit || most < int64(c.workers*c.batch) {
 				t.Errorf("%d workers, batches of %d: %d segments held, want at most %d and work for all", c.workers, c.batch, most, limit)
 			}
@@ -270,13 +265,10 @@ func TestFailedMetricStopsNoOther(t *testing.T) {
 			if !errors.As(err, &incomplete) || !errors.Is(err, boom) || len(incomplete.Metrics) != 1 || incomplete.Metrics[0] != "fails" || !strings.HasPrefix(err.Error(), "fails, segments") {
 				t.Errorf("%v", err)
 			}
-			if n != 100 || ended < 100-20-4*(workers-1) {
-				t.Errorf("%d segments, %d ended", n, ended)
-			}
+			assert.True(t, n == 100 && ended >= 100-20-4*(workers-1), "%d segments, %d ended", n, ended)
 			scores := systems.Scores()
-			if s := scores[0]; s.OK || s.Status != metrics.Ended {
-				t.Errorf("a mean of what the metric came to: %+v", s)
-			}
+			s := scores[0]
+			assert.True(t, !s.OK && s.Status == metrics.Ended, "a mean of what the metric came to: %+v", s)
 			if s := scores[2]; !s.OK || s.Segments != 100 {
 				t.Errorf("the other metric: %+v", s)
 			}

@@ -11,13 +11,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/bleu"
 	"github.com/refract-eval/refract/metrics/chrf"
-	"pgregory.net/rapid"
 )
 
 // accumulate scores segments and returns the accumulator.
@@ -273,7 +273,6 @@ func TestBadState(t *testing.T) {
 	} {
 		assert.Error(t, json.Unmarshal([]byte(state), eng.Systems()), "%s is taken", state)
 	}
-	if err := json.Unmarshal([]byte(`{"references":"AA==","first":"AA=="}`), new(refract.Identity)); err == nil {
-		t.Error("an identity without hashes is taken")
-	}
+	err = json.Unmarshal([]byte(`{"references":"AA==","first":"AA=="}`), new(refract.Identity))
+	assert.Error(t, err, "an identity without hashes is taken")
 }

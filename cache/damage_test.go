@@ -40,9 +40,8 @@ func TestNoDatabase(t *testing.T) {
 				_, err := cache.Open(t.Context(), file, opts...)
 				wantError(t, err, cache.ErrCorrupt, file, "move it away", "another file")
 			}
-			if after, err := os.ReadFile(file); err != nil || !bytes.Equal(after, test.content) {
-				t.Errorf("the file was changed (%v)", err)
-			}
+			after, err := os.ReadFile(file)
+			assert.True(t, err == nil && bytes.Equal(after, test.content), "the file was changed (%v)", err)
 		})
 	}
 }
@@ -117,13 +116,10 @@ func TestFlippedBytes(t *testing.T) {
 			s := open(t, file, cache.ReadOnly())
 			n, problems, err := s.Verify(t.Context())
 			require.NoError(t, err)
-			if n != 20 || len(problems) == 0 {
-				t.Fatalf("Verify = %d, %v, want problems", n, problems)
-			}
+			require.True(t, n == 20 && len(problems) != 0, "Verify = %d, %v, want problems", n, problems)
 			if test.get {
-				if p := problems[0]; p.Key != key.String() || p.What == "" {
-					t.Errorf("problem %+v does not name the key %s", p, key)
-				}
+				p := problems[0]
+				assert.True(t, p.Key == key.String() && p.What != "", "problem %+v does not name the key %s", p, key)
 				_, _, err := getAnswer(t.Context(), s, key)
 				wantError(t, err, cache.ErrCorrupt, file, key.String(), "refract cache verify")
 			}
@@ -178,13 +174,11 @@ func TestAnyDamagedPage(t *testing.T) {
 		}
 		for i := range 60 {
 			want := newEntry(i)
-			if got, ok, err := getAnswer(t.Context(), s, want.Request.Key()); err == nil && ok && got != want.Answer {
-				t.Errorf("damage at %d: Get = %+v, want %+v", at, got, want)
-			}
+			got, ok, err := getAnswer(t.Context(), s, want.Request.Key())
+			assert.False(t, err == nil && ok && got != want.Answer, "damage at %d: Get = %+v, want %+v", at, got, want)
 		}
-		if _, _, err := s.Verify(t.Context()); err != nil {
-			t.Errorf("damage at %d: Verify: %v", at, err)
-		}
+		_, _, err = s.Verify(t.Context())
+		assert.NoError(t, err, "damage at %d: Verify", at)
 		s.Close()
 	}
 }
@@ -204,13 +198,9 @@ func TestUnreadablePage(t *testing.T) {
 	}
 	var got bytes.Buffer
 	n, lost, err := cache.Export(t.Context(), &got, s)
-	if err != nil || n < 100 || n+len(lost) != 200 {
-		t.Fatalf("Export wrote %d entries: %v, %v", n, lost, err)
-	}
+	require.True(t, err == nil && n >= 100 && n+len(lost) == 200, "Export wrote %d entries: %v, %v", n, lost, err)
 	for _, p := range lost {
-		if len(p.Key) != 64 || p.What == "" {
-			t.Errorf("problem %+v names no key", p)
-		}
+		assert.True(t, len(p.Key) == 64 && p.What != "", "problem %+v names no key", p)
 	}
 	assert.Equal(t, n, bytes.Count(got.Bytes(), []byte("\n")))
 }

@@ -36,13 +36,10 @@ func TestUnwritable(t *testing.T) {
 	read := func(file string) {
 		t.Helper()
 		s := open(t, file, cache.ReadOnly())
-		if st, err := s.Stats(t.Context()); err != nil || st.Entries != 3 {
-			t.Errorf("Stats = %+v, %v", st, err)
-		}
+		st, err := s.Stats(t.Context())
+		assert.True(t, err == nil && st.Entries == 3, "Stats = %+v, %v", st, err)
 		verified(t, s, 3)
-		if e, ok, err := getAnswer(t.Context(), s, newEntry(1).Request.Key()); err != nil || !ok || e != newEntry(1).Answer {
-			t.Errorf("Get = %+v, %v, %v", e, ok, err)
-		}
+		assert.Equal(t, newEntry(1).Answer, mustGet(t, s, newEntry(1).Request))
 		assert.NoError(t, s.Close())
 	}
 

@@ -45,14 +45,22 @@ func postgresSchema(t testing.TB) string {
 	name := fmt.Sprintf("refract_test_%d_%d", os.Getpid(), schemas.Add(1))
 	inPostgres(t, server, "CREATE SCHEMA "+name)
 	t.Cleanup(func() { inPostgres(t, server, "DROP SCHEMA "+name+" CASCADE") })
+	return edited(t, server, func(u *url.URL) { addQuery(u, "search_path", name) })
+}
+
+// edited returns a server's URL with a change. An error of url.Parse would quote the password.
+func edited(t testing.TB, server string, change func(u *url.URL)) string {
+	t.Helper()
 	u, err := url.Parse(server)
-	if err != nil { // which quotes the password
-		t.Fatal("the URL of the server cannot be parsed")
-	}
-	q := u.Query()
-	q.Set("search_path", name)
-	u.RawQuery = q.Encode()
+	require.True(t, err == nil, "the URL of the server cannot be parsed")
+	change(u)
 	return u.String()
+}
+
+func addQuery(u *url.URL, name, value string) {
+	q := u.Query()
+	q.Set(name, value)
+	u.RawQuery = q.Encode()
 }
 
 // inPostgres runs statements like another program.
@@ -179,21 +187,13 @@ func TestPostgresSilent(t *testing.T) {
 		cancel()
 	}))
 	wantError(t, err, context.Canceled)
-	if m := told.Load(); m == nil || !strings.Contains(*m, "still waiting for the server") {
-		t.Errorf("told: %v", m)
-	}
+	m := told.Load()
+	assert.True(t, m != nil && strings.Contains(*m, "still waiting for the server"), "told: %v", m)
 }
 
 func TestPostgresRefuses(t *testing.T) {
 	where := postgresSchema(t)
-	edit := func(f func(u *url.URL)) string {
-		u, err := url.Parse(where)
-		if err != nil { // which quotes the password
-			t.Fatal("the URL of the server cannot be parsed")
-		}
-		f(u)
-		return u.String()
-	}
+	edit := func(change func(u *url.URL)) string { return edited(t, where, change) }
 	t.Setenv("PGPASSWORD", "")
 	for _, test := range []struct {
 		name  string
@@ -212,15 +212,14 @@ func TestPostgresRefuses(t *testing.T) {
 		})
 	}
 	// The password may come from the environment.
-	u, err := url.Parse(where)
-	require.NoError(t, err)
-	password, _ := u.User.Password()
-	t.Setenv("PGPASSWORD", password)
-	s := open(t, edit(func(u *url.URL) { u.User = url.User(u.User.Username()) }))
+	var password string
+	s := open(t, edit(func(u *url.URL) {
+		password, _ = u.User.Password()
+		t.Setenv("PGPASSWORD", password)
+		u.User = url.User(u.User.Username())
+	}))
 	for _, shown := range []string{s.String(), fmt.Sprintf("%v %+v %#v", s, s, s)} {
-		if password != "" && strings.Contains(shown, password) {
-			t.Error("the password is shown")
-		}
+		assert.False(t, password != "" && strings.Contains(shown, password), "the password is shown")
 	}
 }
 
@@ -230,9 +229,8 @@ func TestPostgresSchema(t *testing.T) {
 	wantError(t, err, cache.ErrForeign, "search_path")
 
 	open(t, where)
-	if st, err := open(t, where, cache.ReadOnly()).Stats(t.Context()); err != nil || st.Entries != 0 {
-		t.Errorf("Stats = %+v, %v", st, err)
-	}
+	st, err := open(t, where, cache.ReadOnly()).Stats(t.Context())
+	assert.True(t, err == nil && st.Entries == 0, "Stats = %+v, %v", st, err)
 	for _, other := range []int{1, 7} {
 		inPostgres(t, where, fmt.Sprintf("UPDATE refract_cache SET version = %d", other))
 		_, err = cache.Open(t.Context(), where)
@@ -340,9 +338,7 @@ func TestPostgresServerRestarts(t *testing.T) {
 	for _, numbers := range stored {
 		total += len(numbers)
 		for _, n := range numbers {
-			if e, ok, err := getAnswer(t.Context(), s, newEntry(n).Request.Key()); err != nil || !ok || e != newEntry(n).Answer {
-				t.Errorf("entry %d, whose Put had returned: %+v, %v, %v", n, e, ok, err)
-			}
+			assert.Equal(t, newEntry(n).Answer, mustGet(t, s, newEntry(n).Request), "entry %d, whose Put had returned", n)
 		}
 	}
 	verified(t, s, int64(total))
@@ -352,21 +348,6 @@ func TestPostgresServerRestarts(t *testing.T) {
 func TestPostgresProcesses(t *testing.T) { shareBetweenProcesses(t, postgresSchema(t)) }
 
 func TestPostgresClaimsOfAKilledProcess(t *testing.T) { claimsOfAKilledProcess(t, postgresSchema(t)) }
-
-// withQuery adds settings, as pairs of a name and a value, to a URL.
-func withQuery(t testing.TB, where string, pairs ...string) string {
-	t.Helper()
-	u, err := url.Parse(where)
-	if err != nil { // which quotes the password
-		t.Fatal("the URL of the server cannot be parsed")
-	}
-	q := u.Query()
-	for i := 0; i < len(pairs); i += 2 {
-		q.Set(pairs[i], pairs[i+1])
-	}
-	u.RawQuery = q.Encode()
-	return u.String()
-}
 
 // pooled returns the URL of a new, empty database behind PgBouncer.
 func pooled(t *testing.T) string {
@@ -378,12 +359,7 @@ func pooled(t *testing.T) string {
 	name := fmt.Sprintf("refract_pooled_%d_%d", os.Getpid(), schemas.Add(1))
 	inPostgres(t, server, "CREATE DATABASE "+name)
 	t.Cleanup(func() { inPostgres(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
-	u, err := url.Parse(pooler)
-	if err != nil { // which quotes the password
-		t.Fatal("the URL of PgBouncer cannot be parsed")
-	}
-	u.Path = "/" + name
-	return u.String()
+	return edited(t, pooler, func(u *url.URL) { u.Path = "/" + name })
 }
 
 // The cache works the same through PgBouncer, which gives each transaction another connection.
@@ -396,7 +372,8 @@ func TestPgBouncer(t *testing.T) {
 	t.Run("processes", func(t *testing.T) { shareBetweenProcesses(t, pooled(t)) })
 	t.Run("killed", func(t *testing.T) { claimsOfAKilledProcess(t, pooled(t)) })
 	t.Run("search_path", func(t *testing.T) {
-		_, err := cache.Open(t.Context(), withQuery(t, pooled(t), "search_path", "other"), cache.BusyTimeout(time.Hour))
+		other := edited(t, pooled(t), func(u *url.URL) { addQuery(u, "search_path", "other") })
+		_, err := cache.Open(t.Context(), other, cache.BusyTimeout(time.Hour))
 		wantError(t, err, cache.ErrUnavailable, "PgBouncer", "ALTER ROLE")
 	})
 }
@@ -405,30 +382,28 @@ func TestPgBouncer(t *testing.T) {
 func TestPostgresTooManyClients(t *testing.T) {
 	where := postgresSchema(t)
 	open(t, where) // creates the tables
-	u, err := url.Parse(where)
-	if err != nil { // which quotes the password
-		t.Fatal("the URL of the server cannot be parsed")
-	}
 	role := fmt.Sprintf("refract_crowd_%d", os.Getpid())
-	schema := u.Query().Get("search_path")
+	var schema string
+	crowd := edited(t, where, func(u *url.URL) {
+		schema = u.Query().Get("search_path")
+		u.User = url.UserPassword(role, "crowd")
+	})
 	inPostgres(t, where, "CREATE ROLE "+role+" LOGIN PASSWORD 'crowd' CONNECTION LIMIT 1",
 		"GRANT ALL ON SCHEMA "+schema+" TO "+role, "GRANT ALL ON ALL TABLES IN SCHEMA "+schema+" TO "+role)
 	t.Cleanup(func() { inPostgres(t, where, "DROP OWNED BY "+role, "DROP ROLE "+role) })
-	u.User = url.UserPassword(role, "crowd")
-	held, err := pgx.Connect(t.Context(), u.String())
+	held, err := pgx.Connect(t.Context(), crowd)
 	require.NoError(t, err)
-	_, err = cache.Open(t.Context(), u.String(), cache.BusyTimeout(30*time.Millisecond))
+	_, err = cache.Open(t.Context(), crowd, cache.BusyTimeout(30*time.Millisecond))
 	wantError(t, err, cache.ErrUnavailable, "as many clients as it takes", "pool_max_conns", "PgBouncer")
 
 	var said atomic.Value
-	s, err := cache.Open(t.Context(), u.String(), cache.BusyTimeout(time.Second), cache.Tell(func(m string) {
+	s, err := cache.Open(t.Context(), crowd, cache.BusyTimeout(time.Second), cache.Tell(func(m string) {
 		said.Store(m)
 		go held.Close(t.Context())
 	}))
 	require.NoError(t, err)
 	defer s.Close()
-	if m, _ := said.Load().(string); !strings.Contains(m, "still waiting for the server") || strings.Contains(m, "crowd:") {
-		t.Errorf("told %q", m)
-	}
+	m, _ := said.Load().(string)
+	assert.True(t, strings.Contains(m, "still waiting for the server") && !strings.Contains(m, "crowd:"), "told %q", m)
 	assert.NoError(t, putEntry(t.Context(), s, newEntry(1)))
 }

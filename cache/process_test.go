@@ -199,11 +199,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 		}
 		time.Sleep(time.Duration(random.IntN(30_000)) * time.Microsecond)
 		require.NoError(t, cmd.Process.Kill())
-		for {
-			n, ok := finished(t, out)
-			if !ok {
-				break
-			}
+		for n, ok := finished(t, out); ok; n, ok = finished(t, out) {
 			stored[n] = true
 		}
 		_, err := io.Copy(io.Discard, out)
@@ -227,9 +223,7 @@ func checkStored(t *testing.T, file string, stored map[int]bool, opts ...cache.O
 	require.NoError(t, err)
 	for n := range stored {
 		want := childEntry("child", n)
-		if e, ok, err := getAnswer(t.Context(), s, want.Request.Key()); err != nil || !ok || e != want.Answer {
-			t.Errorf("entry %d, whose Put had returned: %v, %v", n, ok, err)
-		}
+		assert.Equal(t, want.Answer, mustGet(t, s, want.Request), "entry %d, whose Put had returned", n)
 	}
 	n, problems, err := s.Verify(t.Context())
 	if err != nil || len(problems) > 0 || n < int64(len(stored)) {
@@ -256,18 +250,14 @@ func shareBetweenProcesses(t *testing.T, where string) {
 			for scan := bufio.NewScanner(out); scan.Scan(); {
 				n++
 			}
-			if err := cmd.Wait(); err != nil || n != p.to-p.from {
-				t.Errorf("process %s stored %d entries: %v", p.name, n, err)
-			}
+			err := cmd.Wait()
+			assert.True(t, err == nil && n == p.to-p.from, "process %s stored %d entries: %v", p.name, n, err)
 		})
 	}
 	wg.Wait()
 	s := open(t, where)
 	for n := range 200 {
-		e, ok, err := getAnswer(t.Context(), s, newEntry(n).Request.Key())
-		if err != nil || !ok {
-			t.Fatalf("entry %d: %v, %v", n, ok, err)
-		}
+		e := mustGet(t, s, newEntry(n).Request)
 		whole := false
 		for _, p := range processes {
 			whole = whole || n >= p.from && n < p.to && e == childEntry(p.name, n).Answer
@@ -295,20 +285,11 @@ func claimsOfAKilledProcess(t *testing.T, where string) {
 		require.True(t, ok, "the child ended early")
 	}
 	granted, err := before.Claim(t.Context(), keys)
-	if err != nil || slices.Contains(granted, true) {
-		t.Fatalf("Claim during the child = %v, %v", granted, err)
-	}
+	require.True(t, err == nil && !slices.Contains(granted, true), "Claim during the child = %v, %v", granted, err)
 	require.NoError(t, cmd.Process.Kill())
 	require.Error(t, cmd.Wait(), "the child ended before it was killed")
 	// Both a store that was open before and a new one are granted them.
 	for i, s := range []*cache.Database{before, open(t, where, cache.Lease(shortLease))} {
-		for part := keys[i*n/2 : (i+1)*n/2]; ; time.Sleep(10 * time.Millisecond) {
-			if granted, err = s.Claim(t.Context(), part); err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Contains(granted, false) {
-				break
-			}
-		}
+		awaitClaim(t, s, keys[i*n/2:(i+1)*n/2])
 	}
 }

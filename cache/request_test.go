@@ -65,12 +65,8 @@ func TestNewParams(t *testing.T) {
 		{map[string]any{"n": json.Number("-0"), "m": json.Number("1.50")}, `{"m":1.5,"n":0}`},
 	} {
 		got, err := cache.NewParams(test.values)
-		if err != nil || got != test.want {
-			t.Errorf("NewParams(%v) = %q, %v, want %q", test.values, got, err, test.want)
-		}
-		if !json.Valid([]byte(got)) && got != "" {
-			t.Errorf("NewParams(%v) = %q is no JSON", test.values, got)
-		}
+		require.NoError(t, err)
+		assert.Equal(t, test.want, got)
 	}
 	for _, bad := range []any{math.NaN(), math.Inf(1), "\xff", json.Number("x"), []any{make(chan int)}} {
 		p, err := cache.NewParams(map[string]any{"p": bad})
@@ -90,9 +86,8 @@ func FuzzParseParams(f *testing.F) {
 			return
 		}
 		require.True(t, json.Valid([]byte(p)), "%q gives %q, which is no JSON", s, p)
-		if again, err := cache.ParseParams(string(p)); err != nil || again != p {
-			t.Fatalf("%q gives %q, and that gives %q, %v", s, p, again, err)
-		}
+		again, err := cache.ParseParams(string(p))
+		require.True(t, err == nil && again == p, "%q gives %q, and that gives %q, %v", s, p, again, err)
 		e := newEntry(1)
 		e.Request.Params = p
 		require.NoError(t, putEntry(t.Context(), cache.NewMemory(), e))

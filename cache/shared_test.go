@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -102,16 +103,8 @@ func claimAbandoned(t *testing.T, open opener) {
 	time.Sleep(1200 * time.Millisecond) // it is alive and renews its lease
 	claimer{t, sb}.claim("1", "no")
 	cache.Abandon(sa)
-	for {
-		granted, err := sb.Claim(t.Context(), keysOf(t, "1 2 3"))
-		if err != nil || !granted[2] {
-			t.Fatal(granted, err)
-		}
-		if granted[0] && granted[1] {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	claimer{t, sb}.claim("3", "yes")
+	awaitClaim(t, sb, keysOf(t, "1 2 3"))
 	// If it was not dead after all, it finds out that its claims are lost, but its
 	// answers are still accepted.
 	claimer{t, sa}.claim("1 4", "no yes")
@@ -126,14 +119,7 @@ func releaseLater(t *testing.T, open opener) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	assert.ErrorIs(t, sa.Release(ctx, keysOf(t, "1")), context.Canceled, "Release")
-	for {
-		granted, err := sb.Claim(t.Context(), keysOf(t, "1"))
-		require.NoError(t, err)
-		if granted[0] {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	awaitClaim(t, sb, keysOf(t, "1"))
 }
 
 // askedOnce lets workers of two stores get the same answers by the rules: look up, claim,
@@ -197,9 +183,7 @@ func stats(t *testing.T, open opener) {
 		Scores: 1, Entries: 3, Missing: 1, PromptTokens: 5 + 6 + 7, CompletionTokens: 6,
 		Models: map[string]int64{"model-a": 2, "model-b": 1},
 	}
-	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
-	}
+	assert.True(t, err == nil && fmt.Sprint(got) == fmt.Sprint(want), "got  %+v, %v\nwant %+v", got, err, want)
 }
 
 func readOnly(t *testing.T, open opener) {
@@ -210,9 +194,8 @@ func readOnly(t *testing.T, open opener) {
 	for _, n := range []int{1, 7} { // a reader sees records that others have stored since
 		assert.Equal(t, newEntry(n).Answer, mustGet(t, r, newEntry(n).Request))
 	}
-	if _, found, err := cache.NewAnswers(r).Get(t.Context(), keysOf(t, "2 1")); err != nil || found[0] || !found[1] {
-		t.Errorf("GetMany = %v, %v", found, err)
-	}
+	_, found, err := cache.NewAnswers(r).Get(t.Context(), keysOf(t, "2 1"))
+	assert.True(t, err == nil && !found[0] && found[1], "GetMany = %v, %v", found, err)
 	for what, do := range map[string]func() error{
 		"Put":     func() error { return putEntry(t.Context(), r, newEntry(2)) },
 		"Claim":   func() error { _, err := r.Claim(t.Context(), keysOf(t, "2")); return err },
@@ -247,6 +230,19 @@ func closed(t *testing.T, open opener) {
 	}
 }
 
+// awaitClaim claims keys again and again, until all of them are granted.
+func awaitClaim(t *testing.T, s cache.Store, keys []cache.Key) {
+	t.Helper()
+	for {
+		granted, err := s.Claim(t.Context(), keys)
+		require.NoError(t, err)
+		if !slices.Contains(granted, false) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
 // claimer writes claims as numbers of entries.
 type claimer struct {
 	t     *testing.T
@@ -256,23 +252,17 @@ type claimer struct {
 func (c claimer) claim(numbers, want string) {
 	c.t.Helper()
 	granted, err := c.store.Claim(c.t.Context(), keysOf(c.t, numbers))
-	if err != nil {
-		c.t.Fatalf("Claim of %s: %v", numbers, err)
-	}
+	require.NoError(c.t, err, "Claim of %s", numbers)
 	words := make([]string, len(granted))
 	for i, ok := range granted {
 		words[i] = map[bool]string{true: "yes", false: "no"}[ok]
 	}
-	if got := strings.Join(words, " "); got != want {
-		c.t.Errorf("Claim of %s: granted %s, want %s", numbers, got, want)
-	}
+	assert.Equal(c.t, want, strings.Join(words, " "), "Claim of %s", numbers)
 }
 
 func (c claimer) release(numbers string) {
 	c.t.Helper()
-	if err := c.store.Release(c.t.Context(), keysOf(c.t, numbers)); err != nil {
-		c.t.Fatalf("Release of %s: %v", numbers, err)
-	}
+	require.NoError(c.t, c.store.Release(c.t.Context(), keysOf(c.t, numbers)), "Release of %s", numbers)
 }
 
 func keysOf(t *testing.T, numbers string) []cache.Key {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cache"
@@ -22,10 +23,8 @@ func TestSpare(t *testing.T) {
 	db, err := cache.Open(t.Context(), where)
 	require.NoError(t, err)
 	spare := cache.NewSpare(db, where, dirs...)
-	if err := db.Close(); err != nil { // no Put succeeds any more
-		t.Fatal(err)
-	}
-	for range 2 { // a second try writes nothing twice
+	require.NoError(t, db.Close()) // no Put succeeds any more
+	for range 2 {                  // a second try writes nothing twice
 		for i := range n {
 			require.Error(t, putEntry(t.Context(), spare, newEntry(i)), "a closed cache stores an answer")
 		}
@@ -35,14 +34,11 @@ func TestSpare(t *testing.T) {
 	}
 	nowhere := cache.NewSpare(db, where, dirs[0])
 	_ = putEntry(t.Context(), nowhere, newEntry(0))
-	if saved, _, lost := nowhere.Unstored(); saved != 0 || lost != 1 {
-		t.Errorf("without a folder: %d saved, %d lost", saved, lost)
-	}
+	saved, _, lost := nowhere.Unstored()
+	assert.True(t, saved == 0 && lost == 1, "without a folder: %d saved, %d lost", saved, lost)
 
 	files, err := filepath.Glob(filepath.Join(folder, "*.jsonl"))
-	if err != nil || len(files) != n {
-		t.Fatalf("%q, %v", files, err)
-	}
+	require.True(t, err == nil && len(files) == n, "%q, %v", files, err)
 	for _, path := range files {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
@@ -51,17 +47,12 @@ func TestSpare(t *testing.T) {
 	content, err := os.ReadFile(files[0])
 	require.NoError(t, err)
 	linked := filepath.Join(t.TempDir(), "linked")
-	if err := errors.Join(
-		os.WriteFile(files[0], []byte(strings.Replace(string(content), `"prompt":"`, `"prompt":"x`, 1)), 0o600),
-		os.Chmod(files[1], 0o622),
-		os.Rename(files[2], linked), os.Symlink(linked, files[2])); err != nil {
-		t.Fatal(err)
-	}
+	other := []byte(strings.Replace(string(content), `"prompt":"`, `"prompt":"x`, 1))
+	require.NoError(t, errors.Join(os.WriteFile(files[0], other, 0o600), os.Chmod(files[1], 0o622),
+		os.Rename(files[2], linked), os.Symlink(linked, files[2])))
 	again := open(t, where)
 	taken, err := cache.NewSpare(again, where, dirs...).TakeUp(t.Context())
-	if taken != n-3 || err == nil {
-		t.Errorf("TakeUp = %d, %v", taken, err)
-	}
+	assert.True(t, taken == n-3 && err != nil, "TakeUp = %d, %v", taken, err)
 	for _, path := range files[:3] {
 		if _, missing := os.Lstat(path); missing != nil || err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v, %v", path, missing, err)

@@ -143,9 +143,8 @@ func TestForeignDatabase(t *testing.T) {
 			require.NoError(t, err)
 			_, err = cache.Open(t.Context(), file)
 			wantError(t, err, cache.ErrForeign, file, "another file")
-			if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
-				t.Errorf("the other program's file was changed (%v)", err)
-			}
+			after, err := os.ReadFile(file)
+			assert.True(t, err == nil && bytes.Equal(before, after), "the other program's file was changed (%v)", err)
 		})
 	}
 	file := filepath.Join(t.TempDir(), "empty.db")
@@ -186,9 +185,7 @@ func TestFull(t *testing.T) {
 	}
 	wg.Wait()
 	for _, i := range stored {
-		if e, ok, err := getAnswer(t.Context(), s, big(i).Request.Key()); err != nil || !ok || e != big(i).Answer {
-			t.Errorf("entry %d after ErrFull: %v, %v", i, ok, err)
-		}
+		assert.Equal(t, big(i).Answer, mustGet(t, s, big(i).Request), "entry %d after ErrFull", i)
 	}
 	verified(t, s, int64(len(stored)))
 	require.NoError(t, s.Close())
@@ -213,17 +210,13 @@ func TestReadOnly(t *testing.T) {
 	require.NoError(t, err)
 	s := open(t, file, cache.ReadOnly())
 	wantError(t, putEntry(t.Context(), s, newEntry(5)), cache.ErrReadOnly, file)
-	if e, ok, err := getAnswer(t.Context(), s, newEntry(1).Request.Key()); err != nil || !ok || e != newEntry(1).Answer {
-		t.Errorf("Get = %+v, %v, %v", e, ok, err)
-	}
-	if st, err := s.Stats(t.Context()); err != nil || st.Entries != 3 {
-		t.Errorf("Stats = %+v, %v", st, err)
-	}
+	assert.Equal(t, newEntry(1).Answer, mustGet(t, s, newEntry(1).Request))
+	st, err := s.Stats(t.Context())
+	assert.True(t, err == nil && st.Entries == 3, "Stats = %+v, %v", st, err)
 	verified(t, s, 3)
 	require.NoError(t, s.Close())
-	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
-		t.Errorf("the file was changed (%v)", err)
-	}
+	after, err := os.ReadFile(file)
+	assert.True(t, err == nil && bytes.Equal(before, after), "the file was changed (%v)", err)
 	assert.Equal(t, "answers.db", names(t, filepath.Dir(file)))
 }
 
@@ -243,11 +236,7 @@ func TestClaimsWhenTheClockIsSet(t *testing.T) {
 			_, err = db.Exec("UPDATE owners SET expires = expires - ?", days*24*3600*1000)
 			require.NoError(t, err)
 			claimer{t, asks}.claim("1 2", "no no")
-			for granted := false; !granted; time.Sleep(20 * time.Millisecond) {
-				got, err := asks.Claim(t.Context(), keysOf(t, "1"))
-				require.NoError(t, err)
-				granted = got[0]
-			}
+			awaitClaim(t, asks, keysOf(t, "1"))
 		})
 	}
 }
@@ -274,9 +263,7 @@ func TestLocked(t *testing.T) {
 	lock(t, file, "BEGIN EXCLUSIVE")
 	wantError(t, putEntry(t.Context(), s, newEntry(5)), cache.ErrLocked, file, "another file")
 	// Readers of a log do not wait for a writer.
-	if _, ok, err := getAnswer(t.Context(), s, newEntry(0).Request.Key()); err != nil || !ok {
-		t.Errorf("Get = %v, %v", ok, err)
-	}
+	mustGet(t, s, newEntry(0).Request)
 }
 
 func TestLockedAtOpen(t *testing.T) {
@@ -285,6 +272,10 @@ func TestLockedAtOpen(t *testing.T) {
 	for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}} {
 		_, err := cache.Open(t.Context(), file, append(opts, cache.BusyTimeout(50*time.Millisecond))...)
 		wantError(t, err, cache.ErrLocked, file)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		_, err = cache.Open(ctx, file, append(opts, cache.BusyTimeout(time.Hour))...)
+		wantError(t, err, context.DeadlineExceeded, file)
 	}
 }
 
@@ -303,18 +294,5 @@ func TestCancelWhileLocked(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := s.Close(); err != nil { // the writer has given up, too
-		t.Error(err)
-	}
-}
-
-func TestCancelOpenWhileLocked(t *testing.T) {
-	file := filled(t, 1)
-	lock(t, file, "PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT")
-	for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}} {
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		defer cancel()
-		_, err := cache.Open(ctx, file, append(opts, cache.BusyTimeout(time.Hour))...)
-		wantError(t, err, context.DeadlineExceeded, file)
-	}
+	assert.NoError(t, s.Close()) // the writer has given up, too
 }

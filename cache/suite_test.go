@@ -89,9 +89,7 @@ func mustPut(t testing.TB, s cache.Store, e cache.Entry) {
 func mustGet(t testing.TB, s cache.Store, r cache.Request) cache.Answer {
 	t.Helper()
 	e, ok, err := getAnswer(t.Context(), s, r.Key())
-	if err != nil || !ok {
-		t.Fatalf("Get = %v, %v, want an entry", ok, err)
-	}
+	require.True(t, err == nil && ok, "Get = %v, %v, want an entry", ok, err)
 	return e
 }
 
@@ -132,9 +130,7 @@ func suiteFirstStays(t *testing.T, open func(*testing.T) cache.Store) {
 		change(&first)
 		for _, e := range []cache.Entry{first, first, second} {
 			got, err := cache.NewAnswers(s).Put(t.Context(), e)
-			if err != nil || got[0] != first.Answer {
-				t.Errorf("Put = %+v, %v; want the first answer", got, err)
-			}
+			assert.True(t, err == nil && got[0] == first.Answer, "Put = %+v, %v; want the first answer", got, err)
 			assert.Equal(t, first.Answer, mustGet(t, s, e.Request))
 		}
 	}
@@ -171,9 +167,8 @@ func suiteRefused(t *testing.T, open func(*testing.T) cache.Store) {
 		test.change(&e)
 		err := putEntry(t.Context(), s, e)
 		assert.ErrorContains(t, err, test.want, "putEntry(%+v)", e)
-		if a, ok, err := getAnswer(t.Context(), s, e.Request.Key()); err != nil || ok {
-			t.Errorf("Get of what was refused = %+v, %v", a, err)
-		}
+		a, ok, err := getAnswer(t.Context(), s, e.Request.Key())
+		assert.True(t, err == nil && !ok, "Get of what was refused = %+v, %v", a, err)
 	}
 }
 
@@ -327,9 +322,8 @@ func suiteClaims(t *testing.T, open func(*testing.T) cache.Store) {
 	key := func(n int) cache.Key { return newEntry(n).Request.Key() }
 	claim := func(keys []cache.Key, want ...bool) {
 		t.Helper()
-		if got, err := s.Claim(t.Context(), keys); err != nil || !slices.Equal(got, want) {
-			t.Errorf("Claim = %v, %v, want %v", got, err, want)
-		}
+		got, err := s.Claim(t.Context(), keys)
+		assert.True(t, err == nil && slices.Equal(got, want), "Claim = %v, %v, want %v", got, err, want)
 	}
 	claim([]cache.Key{key(1), key(2), key(3)}, true, true, true)
 	claim([]cache.Key{key(2), key(4), key(4)}, true, true, true)

@@ -79,9 +79,8 @@ func TestComplete(t *testing.T) {
 		}
 		require.Equal(t, lacking, sum.Lacking)
 		cfg.Client = nil
-		if x, err = diversify.New(cfg); err != nil {
-			t.Fatal(err)
-		}
+		x, err = diversify.New(cfg)
+		require.NoError(t, err)
 		again, _, err := run(context.Background(), x, ds)
 		if err != nil || !cmp.Equal(out, again) {
 			t.Fatalf("from the store: %v, %s", err, cmp.Diff(out, again))
@@ -131,9 +130,7 @@ func TestCompleteContinues(t *testing.T) {
 			met := map[key]bool{}
 			for _, v := range slices.Concat(s.Variants, s.Rejected) {
 				k := key{v.Reference, v.Sample, v.Prompt}
-				if met[k] {
-					t.Fatalf("segment %s has %v twice", s.ID, k)
-				}
+				require.False(t, met[k], "segment %s has %v twice", s.ID, k)
 				met[k] = true
 			}
 			for _, v := range s.Variants {

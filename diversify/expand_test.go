@@ -39,9 +39,8 @@ func TestChangedSettingsAskAgain(t *testing.T) {
 	cfg := config(completer(echo))
 	mustRun(t, newExpander(t, cfg), numbered(1))
 	cfg.Concurrency, cfg.Samples = 3, 2
-	if _, s := mustRun(t, newExpander(t, cfg), numbered(1)); s.Calls != 20 || s.Cached != 20 {
-		t.Errorf("one more sample: %+v", s)
-	}
+	_, s := mustRun(t, newExpander(t, cfg), numbered(1))
+	assert.True(t, s.Calls == 20 && s.Cached == 20, "one more sample: %+v", s)
 }
 
 // A server failure ends the run, and the next run continues.
@@ -62,9 +61,7 @@ func TestResume(t *testing.T) {
 	ds := numbered(20)
 	out, s, err := run(t.Context(), x, ds)
 	var e *diversify.Error
-	if !errors.As(err, &e) || !errors.Is(err, llm.ErrInvalidRequest) {
-		t.Fatalf("error %v", err)
-	}
+	require.True(t, errors.As(err, &e) && errors.Is(err, llm.ErrInvalidRequest), "error %v", err)
 	if s.Segments != len(out) || s.Calls > good || last.Failed == 0 || last.Summary != s {
 		t.Errorf("summary %+v of %d segments, progress %+v", s, len(out), last)
 	}
@@ -91,9 +88,7 @@ func TestOffline(t *testing.T) {
 	const want = `set.jsonl:21: segment "s21", reference 1, prompt "order": ` +
 		`the answer is not stored, and no client is set to ask for it ` +
 		`(model "test-model" at the chat endpoint, {"max_tokens":1024,"temperature":1,"top_p":0.9})`
-	if !errors.Is(err, diversify.ErrNotStored) || err.Error() != want {
-		t.Errorf("error %q\nwant  %q", err, want)
-	}
+	assert.True(t, errors.Is(err, diversify.ErrNotStored) && err.Error() == want, "error %q\nwant  %q", err, want)
 	cfg.Samples = 2
 	_, _, err = run(t.Context(), newExpander(t, cfg), ds)
 	if want := `set.jsonl:1: segment "s1", reference 1, prompt "order", sample 2: `; err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -121,9 +116,8 @@ func (f failing) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error
 func TestErrorsOfDatasetAndYield(t *testing.T) {
 	broken := errors.New("set.jsonl:4: broken")
 	x := newExpander(t, config(completer(echo)))
-	if _, _, err := run(t.Context(), x, failing{numbered(3), broken}); err != broken {
-		t.Errorf("dataset: %v", err)
-	}
+	_, _, err := run(t.Context(), x, failing{numbered(3), broken})
+	assert.True(t, err == broken, "dataset: %v", err)
 	n := 0
 	s, err := x.Expand(t.Context(), numbered(100), func(*refract.Segment) error {
 		if n++; n == 3 {
@@ -131,14 +125,11 @@ func TestErrorsOfDatasetAndYield(t *testing.T) {
 		}
 		return nil
 	})
-	if err != broken || n != 3 || s.Segments != 2 {
-		t.Errorf("yield: %v after %d segments, %+v", err, n, s)
-	}
+	assert.True(t, err == broken && n == 3 && s.Segments == 2, "yield: %v after %d segments, %+v", err, n, s)
 	ds := segments{{ID: "a", References: []refract.Text{refract.NewText("ok"), refract.NewText("a\xff")}}}
 	_, _, err = run(t.Context(), x, ds)
-	if want := `segment "a", reference 2: it is not valid UTF-8`; err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("UTF-8: %v", err)
-	}
+	want := `segment "a", reference 2: it is not valid UTF-8`
+	assert.True(t, err != nil && strings.HasPrefix(err.Error(), want), "UTF-8: %v", err)
 	if out, s := mustRun(t, x, segments{}); len(out) != 0 || s != (diversify.Summary{}) {
 		t.Errorf("no segments: %d, %+v", len(out), s)
 	}
@@ -163,9 +154,8 @@ func TestStore(t *testing.T) {
 	below := cfg.Store
 	other := cache.NewMemory()
 	e := cache.Entry{Request: cache.Request{Kind: "k", Model: "m"}, Answer: cache.Answer{Text: "The other's.", HasText: true}}
-	if _, err := cache.NewAnswers(other).Put(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
+	_, err := cache.NewAnswers(other).Put(t.Context(), e)
+	require.NoError(t, err)
 	values, err := other.Get(t.Context(), []cache.Key{e.Request.Key()})
 	require.NoError(t, err)
 	cfg.Store = store{below, func(records []cache.Record) error {
@@ -179,9 +169,7 @@ func TestStore(t *testing.T) {
 	}}
 	out, _ := mustRun(t, newExpander(t, cfg), numbered(1))
 	for _, v := range out[0].Variants {
-		if v.Text != refract.NewText("The other's.") {
-			t.Fatalf("variant %+v", v)
-		}
+		require.Equal(t, refract.NewText("The other's."), v.Text, "variant %+v", v)
 	}
 }
 
@@ -220,7 +208,6 @@ func TestClaimsAreReleased(t *testing.T) {
 	cfg.Store, cfg.Client = openSQLite(t, file), completer(echo)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if _, s, err := run(ctx, newExpander(t, cfg), numbered(3)); err != nil || s.Calls != 60 {
-		t.Errorf("%d calls, %v", s.Calls, err)
-	}
+	_, s, err := run(ctx, newExpander(t, cfg), numbered(3))
+	assert.True(t, err == nil && s.Calls == 60, "%d calls, %v", s.Calls, err)
 }

@@ -105,17 +105,13 @@ func TestFormAutoTakesWhatIsStored(t *testing.T) {
 	cfg.Prompts, cfg.Form = all, diversify.FormAuto
 	offline := cfg
 	offline.Client = nil
-	if _, _, err := run(t.Context(), newExpander(t, offline), ds); !errors.Is(err, diversify.ErrNotStored) {
-		t.Errorf("error %v", err)
-	}
+	_, _, err := run(t.Context(), newExpander(t, offline), ds)
+	assert.ErrorIs(t, err, diversify.ErrNotStored)
 	plan, err := newExpander(t, offline).Plan(t.Context(), ds, nil)
-	if err != nil || plan.Stored != 4*2*8 || plan.Needed != 4*2*2 {
-		t.Errorf("%+v, %v", plan, err)
-	}
+	assert.True(t, err == nil && plan.Stored == 4*2*8 && plan.Needed == 4*2*2, "%+v, %v", plan, err)
 	out, s := mustRun(t, newExpander(t, cfg), ds)
-	if n := server.Calls() - before; n != 1+4*2*2 || s.Cached != 4*2*8 {
-		t.Errorf("%d calls; %+v", n, s)
-	}
+	n := server.Calls() - before
+	assert.True(t, n == 1+4*2*2 && s.Cached == 4*2*8, "%d calls; %+v", n, s)
 	for _, v := range out[0].Variants {
 		want := "json"
 		for _, p := range all[:4] {
@@ -199,9 +195,7 @@ func TestJSONAnswers(t *testing.T) {
 		// Checking the stored answers again gives the same verdicts.
 		judged := diversify.NewCounts(checker).Add(out[0])
 		for _, w := range append(judged.Variants, judged.Rejected...) {
-			if w.Verdict != v.Verdict || w.Text != v.Text {
-				t.Errorf("%s: checked again %+v, want %+v", c.raw, w, v)
-			}
+			assert.True(t, w.Verdict == v.Verdict && w.Text == v.Text, "%s: checked again %+v, want %+v", c.raw, w, v)
 		}
 	}
 }
@@ -291,9 +285,8 @@ func TestRefusedSchemas(t *testing.T) {
 					t.Errorf("%s: JSON", name)
 				}
 			}
-			if _, s := mustRun(t, newExpander(t, cfg), numbered(3)); s.Variants != 12 || found != 1 {
-				t.Errorf("%s: %d variants, found %d times", name, s.Variants, found)
-			}
+			_, s := mustRun(t, newExpander(t, cfg), numbered(3))
+			assert.True(t, s.Variants == 12 && found == 1, "%s: %d variants, found %d times", name, s.Variants, found)
 			told := 0
 			env := judge.Environment{Model: "any", Hardened: true, Asker: ask.New(ask.Config{Client: client(t, server), Store: store, OtherForm: func(string, error) { told++ }})}
 			d, err := judge.Find("xgptscore")

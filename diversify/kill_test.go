@@ -174,9 +174,7 @@ func killed(t *testing.T, form diversify.Form, givesJSON bool) {
 				time.Sleep(time.Duration(rng.IntN(1500)) * time.Microsecond)
 			case <-moment:
 			case err := <-ended:
-				if err != nil {
-					t.Fatalf("%s: %v\n%s", name, err, complaint)
-				}
+				require.NoError(t, err, "%s\n%s", name, complaint)
 				ended <- nil
 			}
 			alive = false
@@ -187,12 +185,9 @@ func killed(t *testing.T, form diversify.Form, givesJSON bool) {
 		}
 	}
 	cmd, complaint := start("last")
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("last: %v\n%s", err, complaint)
-	}
-	if dead < kills/2 {
-		t.Errorf("only %d of %d processes were killed before they ended", dead, kills)
-	}
+	err = cmd.Wait()
+	require.NoError(t, err, "last\n%s", complaint)
+	assert.True(t, dead >= kills/2, "only %d of %d processes were killed before they ended", dead, kills)
 
 	calls := map[string]map[string]int{} // by child, of each prompt
 	for _, r := range server.Requests() {

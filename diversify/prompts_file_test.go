@@ -39,20 +39,13 @@ prompts:
 		{Name: "from-source_2.b", Text: "Original: {source}\n{\"translation\": \"{reference}\"}\n\nWrite {} another.", Language: "en"},
 	}
 	got, err := diversify.ReadPrompts(path)
-	if err != nil || !slices.Equal(got, want) {
-		t.Fatalf("%+v, %v; want %+v", got, err, want)
-	}
-	if got[0].NeedsSource() || !got[1].NeedsSource() {
-		t.Error("NeedsSource is wrong")
-	}
+	require.True(t, err == nil && slices.Equal(got, want), "%+v, %v; want %+v", got, err, want)
+	assert.True(t, !got[0].NeedsSource() && got[1].NeedsSource(), "NeedsSource is wrong")
 
 	got, err = diversify.ParsePrompts("plain,file:" + path)
-	if err != nil || names(got) != "plain,2024,from-source_2.b" {
-		t.Fatalf("%+v, %v", got, err)
-	}
-	if _, err = diversify.ParsePrompts("file:" + path + ",file:" + path); err == nil || !strings.Contains(err.Error(), `"2024" is named twice`) {
-		t.Errorf("error %v", err)
-	}
+	require.True(t, err == nil && names(got) == "plain,2024,from-source_2.b", "%+v, %v", got, err)
+	_, err = diversify.ParsePrompts("file:" + path + ",file:" + path)
+	assert.ErrorContains(t, err, `"2024" is named twice`)
 }
 
 func TestReadPromptsErrors(t *testing.T) {
@@ -88,9 +81,8 @@ func TestReadPromptsErrors(t *testing.T) {
 			t.Errorf("%.60q: error %v; want one line with %q", c.text, err, c.want)
 		}
 	}
-	if _, err := diversify.ReadPrompts(t.TempDir()); err == nil || !strings.HasSuffix(err.Error(), ": is a directory") {
-		t.Errorf("a folder: error %v", err)
-	}
+	_, err := diversify.ReadPrompts(t.TempDir())
+	assert.True(t, err != nil && strings.HasSuffix(err.Error(), ": is a directory"), "a folder: error %v", err)
 }
 
 // Prompts that are read can be used: --prompts can express their names, and each contains a

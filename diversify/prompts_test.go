@@ -26,16 +26,12 @@ func TestBuiltInPrompts(t *testing.T) {
 	}
 	byName, byText := map[string]bool{}, map[string]string{}
 	for _, p := range diversify.Prompts() {
-		if byName[p.Name] {
-			t.Errorf("two prompts are named %s", p.Name)
-		}
+		assert.False(t, byName[p.Name], "two prompts are named %s", p.Name)
 		other, ok := byText[p.Text]
 		assert.False(t, ok, "%s and %s have the same text", other, p.Name)
 		byName[p.Name], byText[p.Text] = true, p.Name
 		if p.FromSource() {
-			if diversify.SetOf(p) == "file" || p.Language != "" {
-				t.Errorf("%+v", p)
-			}
+			assert.True(t, diversify.SetOf(p) != "file" && p.Language == "", "%+v", p)
 			continue
 		}
 		assert.False(t, p.NeedsSource(), "%+v", p)

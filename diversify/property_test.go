@@ -67,9 +67,7 @@ func plainly(t *rapid.T, ds segments, prompts []diversify.Prompt, samples int, s
 				for sample := range samples {
 					q := cache.Request{Kind: "chat", Model: model, Prompt: p.Text + " " + ref.Value, Params: params, Sample: sample}
 					answers, found, err := cache.NewAnswers(s).Get(context.Background(), []cache.Key{q.Key()})
-					if err != nil || !found[0] {
-						t.Fatalf("no answer to %+v: %v", q, err)
-					}
+					require.True(t, err == nil && found[0], "no answer to %+v: %v", q, err)
 					e := answers[0]
 					v := refract.Variant{Reference: r, Prompt: p.Name, Sample: sample, Model: model, Finish: e.FinishReason}
 					v.Origin = &refract.Origin{
@@ -150,9 +148,8 @@ func TestExpandProperty(t *testing.T) {
 				t.Fatal("the input was changed")
 			}
 			for _, v := range seg.Variants[len(old):] {
-				if raw := v.Origin.Raw.Value; v.Text.Valid && raw != " "+v.Text.Value+"\n" {
-					t.Fatalf("%q of %q", v.Text.Value, raw)
-				}
+				raw := v.Origin.Raw.Value
+				require.False(t, v.Text.Valid && raw != " "+v.Text.Value+"\n", "%q of %q", v.Text.Value, raw)
 				sum.Variants++
 				switch {
 				case v.Text.Valid && v.Finish == "length":
@@ -163,15 +160,11 @@ func TestExpandProperty(t *testing.T) {
 			}
 		}
 		sum.Cached = sum.Variants - s.Calls
-		if s != sum {
-			t.Fatalf("summary %+v, want %+v", s, sum)
-		}
+		require.True(t, s == sum, "summary %+v, want %+v", s, sum)
 		calls := 0
 		for prompt, n := range m.calls {
 			calls += n
-			if n != cfg.Samples {
-				t.Fatalf("%d calls with %q, want %d", n, prompt, cfg.Samples)
-			}
+			require.Equal(t, cfg.Samples, n, "%d calls with %q, want %d", n, prompt, cfg.Samples)
 		}
 		if calls != first.Calls+s.Calls {
 			t.Fatalf("%d calls, but %d and %d were counted", calls, first.Calls, s.Calls)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify"
@@ -53,15 +54,10 @@ func (s *script) Complete(_ context.Context, r llm.Request) (llm.Response, error
 	return resp, nil
 }
 
-func checker(tb interface {
-	Helper()
-	Fatal(...any)
-}, checks ...string) *check.Checker {
+func checker(tb rapid.TB, checks ...string) *check.Checker {
 	tb.Helper()
 	c, err := check.New(check.Config{Checks: checks})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return c
 }
 
@@ -181,9 +177,7 @@ func TestRounds(t *testing.T) {
 			want := tc.want
 			want.Segments, want.References = 1, 1
 			want.PromptTokens, want.CompletionTokens = 10*want.Calls, 5*want.Calls
-			if sum != want {
-				t.Errorf("summary %+v, want %+v", sum, want)
-			}
+			assert.True(t, sum == want, "summary %+v, want %+v", sum, want)
 			for _, r := range s.asked {
 				if r.Model == "judge" && (r.Temperature != 0 || !strings.Contains(r.Prompt, `{"reference":"`+reference+"\"}\n1. ")) {
 					t.Errorf("the judge was asked %+v", r)
@@ -223,9 +217,8 @@ func TestOrigin(t *testing.T) {
 			Raw: refract.NewText("1. \"At eight in the morning the train to Lindenau leaves.\"\n"), Cleaned: v.Origin.Cleaned, PromptTokens: 7, CompletionTokens: 9,
 		},
 	}
-	if diff := cmp.Diff(want, v); diff != "" || len(v.Origin.Cleaned) == 0 {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	diff := cmp.Diff(want, v)
+	assert.True(t, diff == "" && len(v.Origin.Cleaned) != 0, "(-want +got):\n%s", diff)
 }
 
 func TestExpandedBefore(t *testing.T) {
@@ -237,9 +230,7 @@ func TestExpandedBefore(t *testing.T) {
 	out, _ := mustRun(t, x, ds)
 	_, _, err := run(t.Context(), x, segments(out))
 	const want = `f.jsonl:3: segment "a", reference 1: it has been expanded before with model "test-model" and prompt "order"; expand the original dataset, name other prompts, or have its segments completed (--complete)`
-	if err == nil || err.Error() != want {
-		t.Errorf("error %v", err)
-	}
+	assert.True(t, err != nil && err.Error() == want, "error %v", err)
 	cfg.Prompts = ten(t, "voice")
 	if out, _ := mustRun(t, newExpander(t, cfg), segments(out)); len(out[0].Variants) != 2 {
 		t.Errorf("%d variants", len(out[0].Variants))
@@ -259,12 +250,10 @@ func TestTolerate(t *testing.T) {
 	cfg := config(completer(answers))
 	cfg.Prompts, cfg.Tolerate, cfg.Concurrency = ten(t, "order,voice"), 1, 1
 	out, sum := mustRun(t, newExpander(t, cfg), oneReference())
-	if n := len(out[0].Variants); n != 1 || sum.Rejected != 1 || sum.Lacking != 1 {
-		t.Errorf("%d variants, %+v", n, sum)
-	}
-	if v := out[0].Rejected[0]; v.Verdict != diversify.Failed || v.Text.Valid || v.Detail != tooLong.Error() {
-		t.Errorf("rejected %+v", v)
-	}
+	n := len(out[0].Variants)
+	assert.True(t, n == 1 && sum.Rejected == 1 && sum.Lacking == 1, "%d variants, %+v", n, sum)
+	v := out[0].Rejected[0]
+	assert.True(t, v.Verdict == diversify.Failed && !v.Text.Valid && v.Detail == tooLong.Error(), "rejected %+v", v)
 }
 
 // An answer that is not valid Unicode is rejected and asked for again; the invalid answer is

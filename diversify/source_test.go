@@ -1,7 +1,6 @@
 package diversify_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,13 +13,10 @@ import (
 func TestTasks(t *testing.T) {
 	for _, task := range []string{"translation", "summary", "caption", "data"} {
 		prompts, err := diversify.ParsePrompts(task)
-		if err != nil || len(prompts) < 2 {
-			t.Errorf("%s: %v, %v", task, prompts, err)
-		}
+		assert.True(t, err == nil && len(prompts) >= 2, "%s: %v, %v", task, prompts, err)
 		for _, p := range prompts {
-			if one, err := diversify.ParsePrompts(p.Name); err != nil || one[0] != p || !p.FromSource() {
-				t.Errorf("%s: %v, %v", p.Name, one, err)
-			}
+			one, err := diversify.ParsePrompts(p.Name)
+			assert.True(t, err == nil && one[0] == p && p.FromSource(), "%s: %v, %v", p.Name, one, err)
 		}
 	}
 }
@@ -53,11 +49,8 @@ func TestFromSource(t *testing.T) {
 	for _, v := range out.Variants {
 		got += v.Prompt + string(rune('0'+v.Reference)) + " "
 	}
-	if got != "mine1 order1 order2 " || sum.Calls != 3 {
-		t.Errorf("%s, %d calls", got, sum.Calls)
-	}
+	assert.True(t, got == "mine1 order1 order2 " && sum.Calls == 3, "%s, %d calls", got, sum.Calls)
 	seg.Source = refract.Text{}
-	if _, _, err := expandOne(t.Context(), newExpander(t, cfg), seg); err == nil || !strings.Contains(err.Error(), "the segment has none") {
-		t.Errorf("%v", err)
-	}
+	_, _, err = expandOne(t.Context(), newExpander(t, cfg), seg)
+	assert.ErrorContains(t, err, "the segment has none")
 }

@@ -107,9 +107,8 @@ func TestModelRefusesBadAnswers(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), `"m"`) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if missing, err := (&embeddings.Model{Name: "m", Store: store}).Missing(t.Context(), numbered(2)); err != nil || len(missing) != 2 {
-			t.Errorf("%s: %v is missing in the store, %v", name, missing, err)
-		}
+		missing, err := (&embeddings.Model{Name: "m", Store: store}).Missing(t.Context(), numbered(2))
+		assert.True(t, err == nil && len(missing) == 2, "%s: %v is missing in the store, %v", name, missing, err)
 	}
 	// Batches of different dimensions are refused, too.
 	m := &model{spoil: func(r llm.EmbedRequest, v [][]float32) ([][]float32, error) {
@@ -206,17 +205,14 @@ func TestModelKeepsVectorsBeforeAnError(t *testing.T) {
 		return v, nil
 	}}
 	c := &embeddings.Model{Client: m, Name: "m", Batch: 2, Concurrency: 1, Store: store}
-	if _, err := c.Embed(t.Context(), numbered(10)); !errors.Is(err, failed) {
-		t.Fatalf("error %v", err)
-	}
+	_, err := c.Embed(t.Context(), numbered(10))
+	require.ErrorIs(t, err, failed)
 	m.spoil, m.texts = nil, nil
 	got, err := c.Embed(t.Context(), numbered(10))
 	require.NoError(t, err)
 	checkVectors(t, numbered(10), got, 8)
 	// The call after the failed one may already have been in flight.
-	if slices.Min(m.texts) < "text 6" || !slices.Contains(m.texts, "text 6") {
-		t.Errorf("asked again for %q", m.texts)
-	}
+	assert.True(t, slices.Min(m.texts) >= "text 6" && slices.Contains(m.texts, "text 6"), "asked again for %q", m.texts)
 }
 
 func TestDamagedVectors(t *testing.T) {
@@ -261,9 +257,8 @@ func TestModelFailsAtOneText(t *testing.T) {
 		}
 		checkVectors(t, append(numbered(17), numbered(40)[18:]...), append(got[:17:17], got[18:]...), 8)
 		c.Store, c.Refused = cache.NewMemory(), func(string, error) bool { return false }
-		if _, err := c.Embed(t.Context(), numbered(40)); err == nil || !strings.Contains(err.Error(), `the text "text 17"`) {
-			t.Errorf("%s: a text that is not borne is not named: %v", name, err)
-		}
+		_, err = c.Embed(t.Context(), numbered(40))
+		assert.ErrorContains(t, err, `the text "text 17"`, "%s: a text that is not borne is not named", name)
 	}
 	dead := &model{spoil: func(llm.EmbedRequest, [][]float32) ([][]float32, error) { return nil, down }}
 	c := &embeddings.Model{Client: dead, Name: "m", Batch: 16, Concurrency: 1, Store: cache.NewMemory(), Refused: func(string, error) bool { return true }}

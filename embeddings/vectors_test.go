@@ -81,9 +81,7 @@ func TestDistances(t *testing.T) {
 		vectors := rapid.SliceOfN(drawVector(4), 0, 8).Draw(t, "vectors")
 		n := len(vectors)
 		all, err := embeddings.Distances(vectors)
-		if err != nil || len(all) != n*n {
-			t.Fatal(len(all), err)
-		}
+		require.True(t, err == nil && len(all) == n*n, "%v %v", len(all), err)
 		for i := range n {
 			for j := range n {
 				want, err := distance(vectors[i], vectors[j])

@@ -78,9 +78,7 @@ func TestImportsGoDown(t *testing.T) {
 		}
 	}
 	packages := house(t)
-	if len(packages) < 40 || row < 10 {
-		t.Fatalf("%d packages in %d rows", len(packages), row)
-	}
+	require.True(t, len(packages) >= 40 && row >= 10, "%d packages in %d rows", len(packages), row)
 	for folder, files := range packages {
 		assert.NotEqual(t, 0, floors[folder], "ARCHITECTURE.md has no row for %s", folder)
 		for _, f := range files {
@@ -113,9 +111,8 @@ func TestPublicNamesAreNameable(t *testing.T) {
 			for _, d := range f.Decls {
 				for _, shown := range exported(d) {
 					for _, name := range named(shown.of, shown.fields) {
-						if x, _, _ := strings.Cut(name, "."); hidden[x] {
-							t.Errorf("%s: %s shows %s", folder, shown.name, name)
-						}
+						x, _, _ := strings.Cut(name, ".")
+						assert.False(t, hidden[x], "%s: %s shows %s", folder, shown.name, name)
 					}
 				}
 			}

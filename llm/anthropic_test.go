@@ -30,9 +30,7 @@ func TestMessages(t *testing.T) {
 		Extra:    map[string]any{"output_config": map[string]any{}},
 	})
 	want := llm.Response{Text: strings.Repeat("Four. ", 19) + "Four.", HasText: true, FinishReason: llm.FinishLength, PromptTokens: 12, CompletionTokens: 6, Model: "claude"}
-	if err != nil || resp != want {
-		t.Errorf("%+v, %v", resp, err)
-	}
+	assert.True(t, err == nil && resp == want, "%+v, %v", resp, err)
 	for said, want := range map[string]llm.Response{
 		"end_turn": {Text: "x", HasText: true, FinishReason: "stop"}, "stop_sequence": {Text: "x", HasText: true, FinishReason: "stop"},
 		"refusal": {FinishReason: llm.FinishContentFilter}, "pause_turn": {Text: "x", HasText: true, FinishReason: llm.FinishLength},
@@ -70,9 +68,7 @@ func TestMessagesSampling(t *testing.T) {
 		}
 	}
 	_, err := messages(t, &llmtest.Handler{}).Complete(t.Context(), llm.Request{Model: "m", Prompt: "p", Temperature: 1.5, TopP: 1, MaxTokens: 9})
-	if !isKind(err, llm.ErrInvalidRequest) || !strings.Contains(err.Error(), "at most 1") {
-		t.Error(err)
-	}
+	wantKind(t, err, llm.ErrInvalidRequest, "at most 1")
 }
 
 // Errors have the class of their status; a limit of the account comes as a 400.
@@ -94,8 +90,7 @@ func TestMessagesErrors(t *testing.T) {
 		said := fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q},"request_id":"req_1"}`, c.kind, c.message)
 		client := messages(t, &llmtest.Handler{Decide: always(llmtest.Body(c.status, "application/json", said))})
 		_, err := client.Complete(t.Context(), llm.Request{Model: "m", Prompt: "p", Temperature: 1, TopP: 1, MaxTokens: 9})
-		if !isKind(err, c.want) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "sk-ant") {
-			t.Errorf("%+v: %v", c, err)
-		}
+		wantKind(t, err, c.want, c.says)
+		assert.NotContains(t, err.Error(), "sk-ant")
 	}
 }

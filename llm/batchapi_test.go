@@ -45,18 +45,16 @@ func TestBatchAPI(t *testing.T) {
 	file, err := c.UploadBatchFile(t.Context(), "in.jsonl", line)
 	require.NoError(t, err)
 	fail(llmtest.BatchContent)
-	if got, err := content(t.Context(), c, file); err != nil || got != string(line) {
-		t.Errorf("uploaded %q, error %v", got, err)
-	}
+	got, err := content(t.Context(), c, file)
+	assert.True(t, err == nil && got == string(line), "uploaded %q, error %v", got, err)
 	meta := map[string]any{"name": "v"}
 	b, err := c.CreateBatch(t.Context(), file, meta)
 	if err != nil || b.InputFileID != file || b.Metadata["name"] != "v" || b.Status == "completed" {
 		t.Fatalf("created %+v, error %v", b, err)
 	}
 	fail(llmtest.BatchGet)
-	if b, err = c.GetBatch(t.Context(), b.ID); err != nil || b.Status != "completed" || b.ErrorFileID != nil {
-		t.Fatalf("got %+v, error %v", b, err)
-	}
+	b, err = c.GetBatch(t.Context(), b.ID)
+	require.True(t, err == nil && b.Status == "completed" && b.ErrorFileID == nil, "got %+v, error %v", b, err)
 	out, err := content(t.Context(), c, *b.OutputFileID)
 	if err != nil || !strings.Contains(out, `"custom_id":"row \u003c1\u003e \u0026 \"more\""`) {
 		t.Errorf("output %q, error %v", out, err)
@@ -88,39 +86,33 @@ func TestCreateBatchOnce(t *testing.T) {
 		h.Batch.Fail(llmtest.BatchCreate, llmtest.Repeat(9, c.fault)...)
 		client := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries, cfg.MaxRetryWait = 2, 1 })
 		_, err := client.CreateBatch(t.Context(), "file-1", nil)
-		if !isKind(err, c.kind) || h.Batch.Steps(llmtest.BatchCreate) != c.steps {
-			t.Errorf("%s: %d requests, error %v", name, h.Batch.Steps(llmtest.BatchCreate), err)
-		}
+		wantKind(t, err, c.kind)
+		assert.Equal(t, c.steps, h.Batch.Steps(llmtest.BatchCreate), name)
 	}
 }
 
 func TestBatchAPIErrors(t *testing.T) {
 	h := &llmtest.Handler{Key: "sk-the-right-one"}
 	c := local(t, h, func(cfg *llm.Config) { cfg.APIKey, cfg.MaxRetries = "sk-a-secret-key", -1 })
-	if _, err := c.GetBatch(t.Context(), "batch_1"); !isKind(err, llm.ErrAuth) {
-		t.Errorf("error %v", err)
-	}
+	_, err := c.GetBatch(t.Context(), "batch_1")
+	wantKind(t, err, llm.ErrAuth)
 	h.Key = ""
 	for _, id := range []string{"batch_1", "../files", "a/b?c#d"} {
 		_, err := c.GetBatch(t.Context(), id)
-		assert.True(t, isKind(err, llm.ErrNotFound), "error %v", err)
+		wantKind(t, err, llm.ErrNotFound)
 	}
-	if _, err := content(t.Context(), c, "file-9"); !isKind(err, llm.ErrNotFound) {
-		t.Errorf("error %v", err)
-	}
+	_, err = content(t.Context(), c, "file-9")
+	wantKind(t, err, llm.ErrNotFound)
 	h.Batch.Fail(llmtest.BatchGet, llmtest.Body(200, "application/json", `{"echo":"sk-a-secret-key \u001b[2J"}`))
-	_, err := c.GetBatch(t.Context(), "batch_1")
-	if !isKind(err, llm.ErrBadAnswer) || strings.Contains(err.Error(), "sk-a-secret") || strings.ContainsRune(err.Error(), 0x1b) {
-		t.Errorf("error %v", err)
-	}
+	_, err = c.GetBatch(t.Context(), "batch_1")
+	wantKind(t, err, llm.ErrBadAnswer)
+	assert.False(t, strings.Contains(err.Error(), "sk-a-secret") || strings.ContainsRune(err.Error(), 0x1b), err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.CreateBatch(ctx, "file-1", nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	if _, err := c.BatchLine("x", llm.Request{}); !isKind(err, llm.ErrInvalidRequest) {
-		t.Errorf("error %v", err)
-	}
+	_, err = c.CreateBatch(ctx, "file-1", nil)
+	assert.ErrorIs(t, err, context.Canceled)
+	_, err = c.BatchLine("x", llm.Request{})
+	wantKind(t, err, llm.ErrInvalidRequest)
 	full := errors.New("disk full")
 	h.Batch.Fail(llmtest.BatchContent, llmtest.Body(200, "text/plain", "data"))
 	assert.ErrorIs(t, c.FileContent(t.Context(), "file-1", func(io.Reader) error { return full }), full)
@@ -131,19 +123,15 @@ func TestOddBatches(t *testing.T) {
 	h := &llmtest.Handler{}
 	c := local(t, h, nil)
 	h.Batch.Fail(llmtest.BatchUpload, llmtest.Body(200, "application/json", `{"id":"file-1","created_at":1.5,"status_details":{}}`))
-	if file, err := c.UploadBatchFile(t.Context(), "in.jsonl", []byte("{}\n")); err != nil || file != "file-1" {
-		t.Errorf("file %q, error %v", file, err)
-	}
+	file, err := c.UploadBatchFile(t.Context(), "in.jsonl", []byte("{}\n"))
+	assert.True(t, err == nil && file == "file-1", "file %q, error %v", file, err)
 	const odd = `{"id":"b","status":"completed","output_file_id":"file-2","created_at":1.5,"completed_at":"today","request_counts":{"total":"2"},"errors":[],"metadata":null}`
 	h.Batch.Fail(llmtest.BatchGet, llmtest.Body(200, "application/json", odd))
-	if b, err := c.GetBatch(t.Context(), "b"); err != nil || b.Status != "completed" || *b.OutputFileID != "file-2" {
-		t.Errorf("got %+v, error %v", b, err)
-	}
+	b, err := c.GetBatch(t.Context(), "b")
+	assert.True(t, err == nil && b.Status == "completed" && *b.OutputFileID == "file-2", "got %+v, error %v", b, err)
 	h.Batch.Fail(llmtest.BatchList, llmtest.Body(200, "application/json", `{"data":[`+odd+`],"has_more":false}`))
 	for b, err := range c.ListBatches(t.Context()) {
-		if err != nil || b.ID != "b" {
-			t.Errorf("listed %+v, error %v", b, err)
-		}
+		assert.True(t, err == nil && b.ID == "b", "listed %+v, error %v", b, err)
 	}
 }
 

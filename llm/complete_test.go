@@ -16,9 +16,17 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-func isKind(err, kind error) bool {
+// wantKind wants a client's error of this kind that says these things.
+func wantKind(t testing.TB, err, kind error, says ...string) *llm.Error {
+	t.Helper()
 	var e *llm.Error
-	return errors.As(err, &e) && errors.Is(err, kind) && e.Kind == kind
+	require.ErrorAs(t, err, &e)
+	require.ErrorIs(t, err, kind)
+	require.Equal(t, kind, e.Kind)
+	for _, s := range says {
+		assert.ErrorContains(t, err, s)
+	}
+	return e
 }
 
 func ExampleClient_Complete() {
@@ -99,9 +107,7 @@ func TestAnswers(t *testing.T) {
 				want := tc.want
 				want.Model = got.Model
 				assert.Equal(t, tc.name == "blocked prompt", got.Model != "m", got.Model)
-				if got.PromptTokens != 0 && got.PromptTokens != 3 {
-					t.Errorf("%d prompt tokens", got.PromptTokens)
-				}
+				assert.False(t, got.PromptTokens != 0 && got.PromptTokens != 3, "%d prompt tokens", got.PromptTokens)
 				want.PromptTokens = got.PromptTokens
 				assert.Equal(t, want, got)
 				assert.Equal(t, 1, h.Calls())
@@ -126,9 +132,7 @@ func TestAnswersThatEndBefore(t *testing.T) {
 	h = &llmtest.Handler{}
 	h.Fail(llmtest.Body(200, "application/json", `{"choices":[],"usage":{"prompt_tokens":9}}`))
 	_, err := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries = -1 }).Complete(t.Context(), request("p"))
-	if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "without choices") || !strings.Contains(err.Error(), "--max-tokens") {
-		t.Errorf("error %v", err)
-	}
+	wantKind(t, err, llm.ErrBadAnswer, "without choices", "--max-tokens")
 }
 
 // Cases that need real sockets, because the in-process transport only imitates them.
@@ -153,9 +157,7 @@ func TestConnections(t *testing.T) {
 			c, err := llm.New(cfg)
 			require.NoError(t, err)
 			_, err = c.Complete(t.Context(), request("p"))
-			if !isKind(err, tc.kind) || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), srv.BaseURL) {
-				t.Errorf("error %v", err)
-			}
+			wantKind(t, err, tc.kind, tc.says, srv.BaseURL)
 			assert.False(t, errors.Is(err, context.DeadlineExceeded), "a limit on one attempt looks like the caller's deadline")
 			assert.Equal(t, 2, srv.Calls())
 		})
@@ -168,9 +170,7 @@ func TestPlainServerAtSecureAddress(t *testing.T) {
 	require.NoError(t, err)
 	_, err = c.Complete(t.Context(), request("p"))
 	var e *llm.Error
-	if !errors.As(err, &e) || e.Attempts != 1 || !strings.Contains(e.Hint, "http://") {
-		t.Errorf("error %v", err)
-	}
+	assert.True(t, errors.As(err, &e) && e.Attempts == 1 && strings.Contains(e.Hint, "http://"), "error %v", err)
 }
 
 func TestCancelEndsAtOnce(t *testing.T) {
@@ -182,11 +182,9 @@ func TestCancelEndsAtOnce(t *testing.T) {
 	})
 	c, err := llm.New(llm.Config{BaseURL: srv.BaseURL})
 	require.NoError(t, err)
-	if _, err := c.Complete(ctx, request("p")); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	if _, err := c.Complete(ctx, request("p")); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
+	for range 2 {
+		_, err := c.Complete(ctx, request("p"))
+		assert.ErrorIs(t, err, context.Canceled)
 	}
 	assert.Equal(t, 1, srv.Calls())
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 )
@@ -26,9 +26,8 @@ func TestVectors(t *testing.T) {
 		h := &llmtest.Handler{}
 		h.Fail(llmtest.Body(200, "application/json", `{"object":"list","model":"served","data":[`+data+`],"usage":{"prompt_tokens":5}}`))
 		got, err := local(t, h, nil).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a", "b"}})
-		if diff := cmp.Diff(llm.EmbedResponse{Vectors: want, PromptTokens: 5, Model: "served"}, got); err != nil || diff != "" {
-			t.Errorf("%s: %v, %s", name, err, diff)
-		}
+		diff := cmp.Diff(llm.EmbedResponse{Vectors: want, PromptTokens: 5, Model: "served"}, got)
+		assert.True(t, err == nil && diff == "", "%s: %v, %s", name, err, diff)
 	}
 }
 
@@ -45,9 +44,8 @@ func TestVectorsUnpacked(t *testing.T) {
 		h.Fail(llmtest.Body(tc.status, "application/json", tc.body))
 		c := local(t, h, nil)
 		for range 2 {
-			if got, err := c.Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a", "b"}}); err != nil || len(got.Vectors) != 2 {
-				t.Errorf("%s: %v %v", name, got, err)
-			}
+			got, err := c.Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a", "b"}})
+			assert.True(t, err == nil && len(got.Vectors) == 2, "%s: %v %v", name, got, err)
 		}
 		assert.Equal(t, 3, h.Calls(), name)
 	}
@@ -56,9 +54,8 @@ func TestVectorsUnpacked(t *testing.T) {
 	refused := llmtest.Body(400, "application/json", `{"error":{"message":"no encoding_format and no model"}}`)
 	h.Fail(refused, refused)
 	_, err := local(t, h, nil).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a"}})
-	if !isKind(err, llm.ErrInvalidRequest) || h.Calls() != 2 || !strings.Contains(err.Error(), "(400) after 2 attempts: no encoding_format") {
-		t.Errorf("%d calls, error %v", h.Calls(), err)
-	}
+	wantKind(t, err, llm.ErrInvalidRequest, "(400) after 2 attempts: no encoding_format")
+	assert.Equal(t, 2, h.Calls())
 }
 
 func TestInvalidVectors(t *testing.T) {
@@ -86,22 +83,18 @@ func TestInvalidVectors(t *testing.T) {
 			}
 			// It is retried like a chat.
 			h.Fail(llmtest.Body(200, "application/json", tc.body), llmtest.Status(503, "busy"))
-			if _, err := quick(t, h).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a", "b"}}); err != nil {
-				t.Error(err)
-			}
+			_, err = quick(t, h).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a", "b"}})
+			assert.NoError(t, err)
 		})
 	}
 	h := &llmtest.Handler{}
 	h.Fail(llmtest.Body(200, "application/json", `{"data":[{"index":0,"embedding":[1,2]}]}`))
 	_, err := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries = -1 }).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a"}, Dimensions: 3})
-	if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "a vector of 2 numbers instead of 3") {
-		t.Errorf("error %v", err)
-	}
+	wantKind(t, err, llm.ErrBadAnswer, "a vector of 2 numbers instead of 3")
 	h.Fail(llmtest.ContextLength())
 	_, err = local(t, h, nil).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a"}})
-	if !isKind(err, llm.ErrContextLength) || !strings.Contains(err.Error(), "shorten the text") || strings.Contains(err.Error(), "max-tokens") {
-		t.Errorf("error %v", err)
-	}
+	wantKind(t, err, llm.ErrContextLength, "shorten the text")
+	assert.NotContains(t, err.Error(), "max-tokens")
 }
 
 // A text for which the server gives no finite numbers has no vector, and the others have theirs.
@@ -122,8 +115,8 @@ func TestTextsThatAreNotSent(t *testing.T) {
 		{Texts: []string{"a"}}, {Model: "m"}, {Model: "m", Texts: []string{"a", ""}},
 		{Model: "m", Texts: []string{"\xff"}}, {Model: "m", Texts: []string{"a"}, Dimensions: -1},
 	} {
-		if _, err := local(t, h, nil).Embed(t.Context(), req); !isKind(err, llm.ErrInvalidRequest) || h.Calls() != 0 {
-			t.Errorf("%+v: error %v", req, err)
-		}
+		_, err := local(t, h, nil).Embed(t.Context(), req)
+		wantKind(t, err, llm.ErrInvalidRequest)
+		assert.Zero(t, h.Calls())
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 )
@@ -77,9 +77,7 @@ func TestPromptLogprobs(t *testing.T) {
 	want := `[{"t":"A","o":0,"e":1,"p":null},{"t":" ","o":1,"e":2,"p":` + fmt.Sprint(llmtest.Logprob("m", "A", " ")) +
 		`},{"t":"<","o":2,"e":3,"p":` + fmt.Sprint(llmtest.Logprob("m", "A ", "<")) + `},{"t":"b","o":3,"e":4,"p":` +
 		fmt.Sprint(llmtest.Logprob("m", "A <", "b")) + `},{"t":">","o":4,"e":5,"p":` + fmt.Sprint(llmtest.Logprob("m", "A <b", ">")) + `}]`
-	if err != nil || r.Text != want {
-		t.Errorf("%s, %v", r.Text, err)
-	}
+	assert.True(t, err == nil && r.Text == want, "%s, %v", r.Text, err)
 }
 
 // Answers in the forms of servers that differ from the test server.
@@ -118,9 +116,7 @@ func TestPromptLogprobsAsServersWriteThem(t *testing.T) {
 			h.Fail(llmtest.Body(200, "application/json", `{"model":"m","choices":[{"index":0,"finish_reason":"length",`+tc.choice+`}],"usage":`+tc.usage+`}`))
 			r, err := local(t, h, completions).Complete(t.Context(), scored(prompt))
 			if tc.want == "" {
-				if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "do not spell the prompt: they differ from it at byte 8") {
-					t.Errorf("%+v, %v", r, err)
-				}
+				wantKind(t, err, llm.ErrBadAnswer, "do not spell the prompt: they differ from it at byte 8")
 				return
 			}
 			require.NoError(t, err)
@@ -158,10 +154,8 @@ func TestNoPromptLogprobs(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			h := &llmtest.Handler{}
 			h.Fail(llmtest.Repeat(9, tc.fault)...)
-			r, err := local(t, h, completions).Complete(t.Context(), scored("The lake froze."))
-			if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), "needs a server whose completions endpoint answers echo") {
-				t.Errorf("%+v, %v", r, err)
-			}
+			_, err := local(t, h, completions).Complete(t.Context(), scored("The lake froze."))
+			wantKind(t, err, llm.ErrBadAnswer, tc.says, "needs a server whose completions endpoint answers echo")
 			assert.Equal(t, 1, h.Calls())
 			t.Logf("%v", err)
 		})
@@ -171,13 +165,12 @@ func TestNoPromptLogprobs(t *testing.T) {
 	h.Fail(llmtest.PromptBlocked(), llmtest.Finish("content_filter", ""), llmtest.ContextLength(), llmtest.Status(500, "no memory"))
 	c := local(t, h, func(cfg *llm.Config) { cfg.Endpoint, cfg.MaxRetries = llm.Completions, -1 })
 	for range 2 {
-		if r, err := c.Complete(t.Context(), scored("p")); err != nil || r.HasText || r.FinishReason != "content_filter" {
-			t.Errorf("%+v, %v", r, err)
-		}
+		r, err := c.Complete(t.Context(), scored("p"))
+		assert.True(t, err == nil && !r.HasText && r.FinishReason == "content_filter", "%+v, %v", r, err)
 	}
 	for _, kind := range []error{llm.ErrContextLength, llm.ErrUnavailable} {
 		_, err := c.Complete(t.Context(), scored("p"))
-		assert.True(t, isKind(err, kind), "%v", err)
+		wantKind(t, err, kind)
 	}
 }
 
@@ -195,9 +188,8 @@ func TestParseTokens(t *testing.T) {
 		_, err := llm.ParseTokens(text)
 		assert.ErrorContains(t, err, says, "%s", text)
 	}
-	if tokens, err := llm.ParseTokens("[]"); err != nil || len(tokens) != 0 {
-		t.Errorf("%v, %v", tokens, err)
-	}
+	tokens, err := llm.ParseTokens("[]")
+	assert.True(t, err == nil && len(tokens) == 0, "%v, %v", tokens, err)
 }
 
 // For any answer of a server, the client returns an error, or tokens that can be parsed and cover

@@ -89,16 +89,10 @@ func TestStatuses(t *testing.T) {
 				h := &llmtest.Handler{Decide: func(*llmtest.Request) llmtest.Fault { return tc.fault }}
 				call(t, h, func(cfg *llm.Config) { cfg.MaxRetries, cfg.APIKey, cfg.Endpoint = 4, "sk-0123456789", endpoint },
 					func(resp llm.Response, err error, _ time.Duration) {
-						var e *llm.Error
-						if !isKind(err, tc.kind) || !errors.As(err, &e) {
-							t.Fatalf("got %+v, error %v; want kind %v", resp, err, tc.kind)
-						}
-						if h.Calls() != tc.calls || e.Attempts != tc.calls {
-							t.Errorf("%d calls, %d attempts stated, want %d", h.Calls(), e.Attempts, tc.calls)
-						}
-						if !strings.Contains(err.Error(), tc.says) || !strings.HasPrefix(err.Error(), "server http://127.0.0.1:8000/v1 ") {
-							t.Errorf("error %q lacks %q", err, tc.says)
-						}
+						e := wantKind(t, err, tc.kind, tc.says)
+						assert.Equal(t, tc.calls, h.Calls())
+						assert.Equal(t, tc.calls, e.Attempts)
+						assert.True(t, strings.HasPrefix(err.Error(), "server http://127.0.0.1:8000/v1 "), err)
 						assert.Equal(t, (llm.Response{}), resp, "an answer with an error: %+v", resp)
 					})
 			})
@@ -115,9 +109,8 @@ func TestCuredByRetry(t *testing.T) {
 			h := &llmtest.Handler{}
 			h.Fail(fault, fault)
 			call(t, h, nil, func(resp llm.Response, err error, _ time.Duration) {
-				if want := llmtest.Answer("test-model", "p", 0); err != nil || resp.Text != want {
-					t.Errorf("got %+v, error %v", resp, err)
-				}
+				want := llmtest.Answer("test-model", "p", 0)
+				assert.True(t, err == nil && resp.Text == want, "got %+v, error %v", resp, err)
 				all := h.Requests()
 				require.Len(t, all, 3)
 				for i, r := range all {
@@ -207,15 +200,13 @@ func TestToldWaitIsNoAttempt(t *testing.T) {
 	})
 	h = &llmtest.Handler{Decide: func(*llmtest.Request) llmtest.Fault { return told }}
 	call(t, h, func(cfg *llm.Config) { cfg.MaxRetries, cfg.MaxRetryWait = 1, time.Minute }, func(_ llm.Response, err error, slept time.Duration) {
-		if !isKind(err, llm.ErrRateLimited) || slept < 40*time.Second || slept > 2*time.Minute {
-			t.Errorf("%d calls in %v, %v", h.Calls(), slept, err)
-		}
+		wantKind(t, err, llm.ErrRateLimited)
+		assert.True(t, slept >= 40*time.Second && slept <= 2*time.Minute, slept)
 	})
 	h = &llmtest.Handler{Decide: func(*llmtest.Request) llmtest.Fault { return told }}
 	call(t, h, func(cfg *llm.Config) { cfg.MaxRetries = -1 }, func(_ llm.Response, err error, _ time.Duration) {
-		if !isKind(err, llm.ErrRateLimited) || h.Calls() != 1 {
-			t.Errorf("without retries: %d calls, %v", h.Calls(), err)
-		}
+		wantKind(t, err, llm.ErrRateLimited)
+		assert.Equal(t, 1, h.Calls(), "without retries")
 	})
 }
 
@@ -241,10 +232,8 @@ func TestWaitTooLong(t *testing.T) {
 			h.Fail(f)
 			call(t, h, func(cfg *llm.Config) { cfg.MaxRetryWait = time.Minute },
 				func(_ llm.Response, err error, slept time.Duration) {
-					if !isKind(err, llm.ErrRateLimited) || slept != 0 || h.Calls() != 1 {
-						t.Errorf("error %v after %v and %d calls", err, slept, h.Calls())
-					}
-					assert.ErrorContains(t, err, "more than the 1m0s allowed")
+					wantKind(t, err, llm.ErrRateLimited, "more than the 1m0s allowed")
+					assert.True(t, slept == 0 && h.Calls() == 1, "after %v and %d calls", slept, h.Calls())
 				})
 		})
 	}
@@ -306,9 +295,8 @@ func TestUnknownName(t *testing.T) {
 				return nil, &net.DNSError{Err: "no such host", Name: "a.test", IsNotFound: notFound, IsTemporary: !notFound}
 			})
 		}, func(_ llm.Response, err error, _ time.Duration) {
-			if !isKind(err, llm.ErrUnavailable) || (calls == 1) != notFound {
-				t.Errorf("not found %t: %d calls; error %v", notFound, calls, err)
-			}
+			wantKind(t, err, llm.ErrUnavailable)
+			assert.Equal(t, notFound, calls == 1, calls)
 		})
 	}
 }

@@ -123,9 +123,7 @@ func TestLegibleAfterRedaction(t *testing.T) {
 		h.Fail(llmtest.Status(400, "EMPTYING the tank: EMPTY, x"))
 		c, err := llm.New(llm.Config{BaseURL: "http://host.test/v1", APIKey: key, Transport: h.Transport()})
 		if want == "" {
-			if err == nil || strings.Contains(err.Error(), key) {
-				t.Errorf("a key with spaces: error %v", err)
-			}
+			assert.True(t, err != nil && !strings.Contains(err.Error(), key), "a key with spaces: error %v", err)
 			continue
 		}
 		require.NoError(t, err)
@@ -152,9 +150,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 		c, err := llm.New(llm.Config{BaseURL: srv.BaseURL, APIKey: "sk-0123456789"})
 		require.NoError(t, err)
 		_, err = c.Complete(t.Context(), request("p"))
-		if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "redirects elsewhere") {
-			t.Errorf("%d: error %v", status, err)
-		}
+		wantKind(t, err, llm.ErrBadAnswer, "redirects elsewhere")
 	}
 	assert.Equal(t, 0, other.Calls(), "the other host was called")
 }
@@ -164,9 +160,8 @@ func TestBasicAuthentication(t *testing.T) {
 	c := local(t, h, func(cfg *llm.Config) { cfg.BaseURL = "http://me:pw@host.test/v1" })
 	_, err := c.Complete(t.Context(), request("p"))
 	require.NoError(t, err)
-	if user, password, _ := h.Requests()[0].BasicAuth(); user != "me" || password != "pw" {
-		t.Errorf("sent as %q, %q", user, password)
-	}
+	user, password, _ := h.Requests()[0].BasicAuth()
+	assert.True(t, user == "me" && password == "pw", "sent as %q, %q", user, password)
 }
 
 func TestConfigThatCannotWork(t *testing.T) {
@@ -221,16 +216,16 @@ func TestAnswersThatRepeatTheKey(t *testing.T) {
 		h := &llmtest.Handler{Answer: func(*llmtest.Request) string { return c.text }}
 		client := local(t, h, func(cfg *llm.Config) { cfg.APIKey, cfg.BaseURL = c.key, "http://"+c.user+"host.test/v1" })
 		resp, err := client.Complete(t.Context(), request("p"))
-		switch {
-		case !c.refused && (err != nil || resp.Text != c.text):
-			t.Errorf("%q: %+v, %v", c.text, resp, err)
-		case c.refused && (!isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "repeats the API key in its answer; it is not stored") || resp.HasText || strings.Contains(err.Error(), c.text)):
-			t.Errorf("%q: %+v, %v", c.text, resp, err)
+		if c.refused {
+			wantKind(t, err, llm.ErrBadAnswer, "repeats the API key in its answer; it is not stored")
+			assert.False(t, resp.HasText || strings.Contains(err.Error(), c.text), "%q: %+v, %v", c.text, resp, err)
+		} else {
+			assert.True(t, err == nil && resp.Text == c.text, "%q: %+v, %v", c.text, resp, err)
 		}
 		assert.Equal(t, 1, h.Calls(), c.text)
 	}
 	h := &llmtest.Handler{}
 	h.Fail(llmtest.Body(200, "application/json", `{"model":"Bearer sk-0123456789","choices":[{"message":{"content":"x"}}]}`))
 	_, err := local(t, h, func(cfg *llm.Config) { cfg.APIKey = "sk-0123456789" }).Complete(t.Context(), request("p"))
-	assert.True(t, isKind(err, llm.ErrBadAnswer), "the model's name: %v", err)
+	wantKind(t, err, llm.ErrBadAnswer)
 }

@@ -59,9 +59,8 @@ func TestBalance(t *testing.T) {
 		fast, slow := &llmtest.Handler{Decide: after(time.Second)}, &llmtest.Handler{Decide: after(3 * time.Second)}
 		c := several(t, []*llmtest.Handler{fast, slow}, nil)
 		assert.LessOrEqual(t, drive(t, c, 40, 1000), 40*time.Second)
-		if n := slow.Calls(); n < 200 || n > 300 {
-			t.Errorf("the slow server got %d of 1000 calls", n)
-		}
+		n := slow.Calls()
+		assert.True(t, n >= 200 && n <= 300, "the slow server got %d of 1000 calls", n)
 	})
 }
 
@@ -150,9 +149,8 @@ func TestFinalErrorsOfOneServer(t *testing.T) {
 				for range 40 {
 					if _, err := c.Complete(t.Context(), request("p")); err != nil {
 						failed++
-						if !isKind(err, tc.kind) || !strings.HasPrefix(err.Error(), tc.says) {
-							t.Fatalf("error %v", err)
-						}
+						wantKind(t, err, tc.kind)
+						require.True(t, strings.HasPrefix(err.Error(), tc.says), err)
 					}
 				}
 				if failed != 20 || a.Calls() != 20 || b.Calls() != 20 {
@@ -260,8 +258,10 @@ func TestReady(t *testing.T) {
 					})
 				})
 				err := c.Ready(t.Context(), tc.ask)[0]
-				if tc.kind == nil && err != nil || tc.kind != nil && (!isKind(err, tc.kind) || !strings.Contains(err.Error(), tc.says)) {
-					t.Errorf("error %v, want %q", err, tc.says)
+				if tc.kind == nil {
+					assert.NoError(t, err)
+				} else {
+					wantKind(t, err, tc.kind, tc.says)
 				}
 			})
 		})
@@ -285,7 +285,7 @@ func TestWarn(t *testing.T) {
 		})
 		for range 2 {
 			_, err := c.Complete(t.Context(), request("p"))
-			assert.True(t, isKind(err, llm.ErrNotFound), "error %v", err)
+			wantKind(t, err, llm.ErrNotFound)
 		}
 		if took := time.Since(begun); took < 30*time.Second || took > 33*time.Second || len(told) != 2 || !strings.HasSuffix(told[0].Error(), "; trying until 00:01:00") || !errors.Is(told[1], llm.ErrNotFound) {
 			t.Errorf("told %v after %v", told, took)
@@ -315,9 +315,8 @@ func TestReadyOfSeveral(t *testing.T) {
 				break
 			}
 		}
-		if !isKind(err, llm.ErrNotFound) || !strings.HasPrefix(err.Error(), "server http://b.test/v1 knows no such model") {
-			t.Errorf("error %v", err)
-		}
+		wantKind(t, err, llm.ErrNotFound)
+		assert.True(t, strings.HasPrefix(err.Error(), "server http://b.test/v1 knows no such model"), err)
 		ctx, cancel := context.WithTimeout(t.Context(), 0)
 		defer cancel()
 		assert.Error(t, c.Ready(ctx, "m")[0], "a server is ready that was not asked to the end")

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -119,9 +118,7 @@ func TestRefusedParameter(t *testing.T) {
 		client := local(t, h, nil)
 		_, err = client.Complete(t.Context(), request("p"))
 		var e *llm.Error
-		if !errors.As(err, &e) || e.Refuses != c.want {
-			t.Errorf("%s: %q, want %q", c.message, e.Refuses, c.want)
-		}
+		assert.True(t, errors.As(err, &e) && e.Refuses == c.want, "%s: %q, want %q", c.message, e.Refuses, c.want)
 		req := request("p")
 		req.Omit = []string{llm.ParamTopP}
 		if _, err := client.Complete(t.Context(), req); err != nil || sent(t, h)["top_p"] != nil || sent(t, h)["temperature"] == nil {
@@ -145,9 +142,7 @@ func TestNothingChangesOnTheWay(t *testing.T) {
 		}
 		resp, err := c.Complete(t.Context(), req)
 		require.NoError(rt, err)
-		if !resp.HasText || resp.Text != req.Prompt {
-			rt.Errorf("prompt %q came back as %q", req.Prompt, resp.Text)
-		}
+		assert.True(rt, resp.HasText && resp.Text == req.Prompt, "prompt %q came back as %q", req.Prompt, resp.Text)
 		r := h.Requests()[0]
 		if r.Model != req.Model || r.Prompt != req.Prompt || r.MaxTokens != req.MaxTokens ||
 			math.Float64bits(*r.Temperature) != math.Float64bits(req.Temperature) ||
@@ -289,11 +284,10 @@ func TestRequestsThatAreNotSent(t *testing.T) {
 		c := local(t, h, func(cfg *llm.Config) { cfg.Endpoint = tc.endpoint })
 		req := request("p")
 		tc.change(&req)
-		if _, err := c.Complete(t.Context(), req); !isKind(err, llm.ErrInvalidRequest) || !strings.Contains(err.Error(), "was not called: ") || !strings.Contains(err.Error(), tc.says) {
-			t.Errorf("error %v, want %q", err, tc.says)
-		}
-		if _, err := c.Body(req); !isKind(err, llm.ErrInvalidRequest) || h.Calls() != 0 {
-			t.Errorf("Body: error %v, %d calls", err, h.Calls())
-		}
+		_, err := c.Complete(t.Context(), req)
+		wantKind(t, err, llm.ErrInvalidRequest, "was not called: ", tc.says)
+		_, err = c.Body(req)
+		wantKind(t, err, llm.ErrInvalidRequest)
+		assert.Zero(t, h.Calls())
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/metrics"
@@ -95,9 +96,7 @@ func TestSacreBLEU(t *testing.T) {
 			compare(r.Spec, "corpus", p.CorpusScore(sum), r.Corpus, r)
 			compareSignature(t, p, r)
 		}
-		if t.Failed() && rows[name] > 50 {
-			t.Fatalf("stopping after the first failures")
-		}
+		require.False(t, t.Failed() && rows[name] > 50, "stopping after the first failures")
 	}
 	require.NotEqual(t, 0, scores, "%s has no row", path)
 	t.Logf("%v rows, %d scores, largest difference %.3g", rows, scores, worst)
@@ -111,8 +110,6 @@ func compareSignature(t *testing.T, p metrics.Metric, r row) {
 		if strings.HasPrefix(set, "nrefs:") || strings.HasPrefix(set, "version:") {
 			continue
 		}
-		if !strings.Contains(ours, "|"+set+"|") {
-			t.Errorf("%s: signature %s lacks the peer's %s", r.Spec, ours, set)
-		}
+		assert.True(t, strings.Contains(ours, "|"+set+"|"), "%s: signature %s lacks the peer's %s", r.Spec, ours, set)
 	}
 }

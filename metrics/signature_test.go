@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -24,9 +25,7 @@ func TestSignatureRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Signature(rapid.SliceOfN(setting, 1, 6).Draw(t, "settings"))
 		got, err := ParseSignature(s.String())
-		if err != nil || !slices.Equal(got, s) {
-			t.Fatalf("%q comes back as %q, %v", s, got, err)
-		}
+		require.True(t, err == nil && slices.Equal(got, s), "%q comes back as %q, %v", s, got, err)
 	})
 }
 

@@ -118,15 +118,12 @@ func TestTail(t *testing.T) {
 	ctx := context.WithValue(t.Context(), key{}, "!")
 	for _, tail := range []string{"score --lang=en,de x:y", "http://me:secret@host/v1,a=b"} {
 		m, err := offered.Parse(ctx, "exec:"+tail)
-		if err != nil || m.(*probe).word != tail+"!" {
-			t.Errorf("%q became %v, %v", tail, m, err)
-		}
+		assert.True(t, err == nil && m.(*probe).word == tail+"!", "%q became %v, %v", tail, m, err)
 	}
 	_, err := offered.Parse(ctx, "exec")
 	assert.True(t, errors.As(err, new(*SpecError)), "no tail: %v", err)
-	if _, err := offered.Parse(ctx, "exec:none"); err != errProbe {
-		t.Errorf("the factory's own error: %v", err)
-	}
+	_, err = offered.Parse(ctx, "exec:none")
+	assert.True(t, err == errProbe, "the factory's own error: %v", err)
 }
 
 // An error shows a spec without its secrets.
@@ -149,7 +146,5 @@ func (c closing) Close() error { *c.n++; return c.err }
 func TestClose(t *testing.T) {
 	n := 0
 	err := Close(closing{n: &n, err: errProbe}, &probe{}, closing{n: &n})
-	if n != 2 || !errors.Is(err, errProbe) {
-		t.Errorf("%d closed, %v", n, err)
-	}
+	assert.True(t, n == 2 && errors.Is(err, errProbe), "%d closed, %v", n, err)
 }

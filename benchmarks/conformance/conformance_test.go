@@ -48,9 +48,8 @@ func readCases(t *testing.T) (all []testCase) {
 	require.NoError(t, err)
 	for line := range strings.Lines(string(data)) {
 		var c testCase
-		if err := json.Unmarshal([]byte(line), &c); err != nil {
-			t.Fatalf("cases.jsonl, case %d: %v", len(all)+1, err)
-		}
+		err := json.Unmarshal([]byte(line), &c)
+		require.NoError(t, err, "cases.jsonl, case %d", len(all)+1)
 		all = append(all, c)
 	}
 	return all
@@ -90,9 +89,7 @@ func refused(t *testing.T, c testCase, score refract.SystemScore, err error) {
 	if err != nil && !errors.As(err, &none) {
 		t.Fatal(err)
 	}
-	if err == nil && score.Missing == 0 {
-		t.Errorf("score %+v, which does not say what is missing", score)
-	}
+	assert.False(t, err == nil && score.Missing == 0, "score %+v, which does not say what is missing", score)
 	score, err = corpusScore(t, c, refract.Options{AllowNoReferences: true})
 	require.NoError(t, err)
 	if score.OK != (c.Rest != nil) || score.Missing == 0 {
@@ -107,9 +104,7 @@ func refused(t *testing.T, c testCase, score refract.SystemScore, err error) {
 
 func near(t *testing.T, got, want float64) {
 	t.Helper()
-	if !(math.Abs(got-want) <= within) {
-		t.Errorf("got %v, sacreBLEU has %v", got, want)
-	}
+	assert.True(t, math.Abs(got-want) <= within, "got %v, sacreBLEU has %v", got, want)
 }
 
 type memory = refract.InMemory

@@ -69,9 +69,7 @@ func TestDocument(t *testing.T) {
 	require.NoError(t, err)
 	before, rest, ok := strings.Cut(string(page), begin)
 	old, after, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		t.Fatalf("%s has no place for tables", path)
-	}
+	require.True(t, ok && ok2, "%s has no place for tables", path)
 	tables := render(found, groups)
 	if *update {
 		require.NoError(t, os.WriteFile(path, []byte(before+begin+tables+end+after), 0o644))

@@ -3,6 +3,7 @@ package correlate
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -63,7 +64,5 @@ func TestSystemMeansTakeCellsWithBoth(t *testing.T) {
 	res, err := Measure{Statistic: StatAccuracy, Grouping: None}.Of(p)
 	require.NoError(t, err)
 	want := Result{Value: 1, N: 1, Groups: 2, Dropped: 1}
-	if res != want {
-		t.Errorf("%+v, want %+v", res, want)
-	}
+	assert.Equal(t, want, res)
 }

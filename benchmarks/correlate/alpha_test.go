@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 // rated arranges the scores of raters, NaN for none, as the ratings of one system's outputs.
@@ -91,9 +91,8 @@ func TestAlpha(t *testing.T) {
 		for _, s := range []Scale{IntervalScale, OrdinalScale} {
 			b := Bootstrap{Resamples: 9, Seed: 1, Units: units}
 			got, resamples, err := b.Alpha(t.Context(), r, s)
-			if want := plainAlpha(r, s); err != nil || !near(got, want, 1e-9) {
-				t.Fatalf("alpha = %v, %v, want %v", got, err, want)
-			}
+			want := plainAlpha(r, s)
+			require.True(t, err == nil && near(got, want, 1e-9), "alpha = %v, %v, want %v", got, err, want)
 			p := NewPairs(r.Segments, r.Systems)
 			for i, of := range r.Of {
 				p.GoldOK[i], p.MetricOK[i] = len(of) > 1, len(of) > 1
@@ -128,9 +127,7 @@ func TestKrippendorffVectors(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(b, &cases)
 	}
-	if err != nil || len(cases) == 0 {
-		t.Fatalf("%s: %d cases, %v", name, len(cases), err)
-	}
+	require.True(t, err == nil && len(cases) != 0, "%s: %d cases, %v", name, len(cases), err)
 	for i, c := range cases {
 		raters := make([][]float64, len(c.Ratings))
 		for k, scores := range c.Ratings {

@@ -179,9 +179,7 @@ func TestCorrelationProperties(t *testing.T) {
 		if a, b := Spearman(up, y), Spearman(x, y); a != b && !undefined {
 			t.Fatalf("spearman %v, after a monotone map %v", b, a)
 		}
-		if !slices.Equal(x, keptX) || !slices.Equal(y, keptY) {
-			t.Fatal("the input was changed")
-		}
+		require.True(t, slices.Equal(x, keptX) && slices.Equal(y, keptY), "the input was changed")
 	})
 }
 

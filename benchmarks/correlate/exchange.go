@@ -13,6 +13,7 @@ type Exchange struct {
 	// One of these computes the measure. Without any it is computed anew, from the vectors.
 	pairs    []*exchangedPairs // of each vector with several elements
 	prepared *resampler        // of vectors with the scores of both metrics, which draws one of them for each
+	means    *exchangedMeans   // bounds of what prepared computes, if vectors are exchanged whole
 	soft     *softExchange
 
 	first []int   // element of each vector
@@ -52,7 +53,8 @@ func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 			}
 		}
 		if info.vector != nil {
-			e.prepared = &resampler{rows: []row{newWholeRows(both, m)}}
+			whole := newWholeRows(both, m)
+			e.prepared, e.means = &resampler{whole: whole}, newExchangedMeans(whole, units)
 		} else if r, err := info.table(both, true); err == nil { // otherwise there are too many pairs
 			e.prepared = &resampler{rows: []row{r}}
 		}
@@ -108,11 +110,9 @@ func (e *Exchange) Values(mask []uint64) (a, b float64) { return e.values(mask, 
 func (e *Exchange) values(mask []uint64, s *scratch) (a, b float64) {
 	switch {
 	case e.prepared != nil:
-		var out [2][1]float64
-		for which := range out {
-			e.prepared.values([][]int32{weights(mask, e.units, int32(which))}, out[which][:], s)
-		}
-		return out[0][0], out[1][0]
+		var out [2]float64
+		e.prepared.values([][]int32{weights(mask, e.units, 0), weights(mask, e.units, 1)}, out[:], s)
+		return out[0], out[1]
 	case e.pairs != nil:
 		var sum, n [2]float64
 		for _, p := range e.pairs {
@@ -142,10 +142,16 @@ func (e *Exchange) Worker(settled func(low, high float64) bool) func(mask []uint
 		}
 		return v
 	}
+	large := slices.ContainsFunc(e.pairs, func(p *exchangedPairs) bool { return p.elements > few })
 	return func(mask []uint64) float64 {
-		middle, half := e.bounds(mask, &s)
-		if settled(middle-half, middle+half) {
-			return middle
+		for counts := !large; ; counts = true {
+			middle, half := e.bounds(mask, counts, &s)
+			if settled(middle-half, middle+half) {
+				return middle
+			}
+			if counts {
+				break
+			}
 		}
 		a, b := e.values(mask, &s)
 		return defined(a) - defined(b)
@@ -153,11 +159,15 @@ func (e *Exchange) Worker(settled func(low, high float64) bool) func(mask []uint
 }
 
 // bounds returns between what the difference certainly is; half is infinite if that is not known.
-func (e *Exchange) bounds(mask []uint64, s *scratch) (middle, half float64) {
+// They are closer, for more work, if it counts the pairs that the metrics tie.
+func (e *Exchange) bounds(mask []uint64, counts bool, s *scratch) (middle, half float64) {
 	const rounding = 1e-12
+	if e.means != nil {
+		return e.means.bounds(mask)
+	}
 	n := 0.0
 	for _, p := range e.pairs {
-		if m, h, ok := p.bounds(mask, s); ok || e.measure.ZeroUndefined {
+		if m, h, ok := p.bounds(mask, counts, s); ok || e.measure.ZeroUndefined {
 			middle, half, n = middle+m, half+h, n+1
 		}
 	}

@@ -7,8 +7,10 @@ import "math"
 // The difference of two metrics' sums over pairs, such as of concordant less discordant ones, needs
 // no counting: let k(x, y) be the term of a pair whose elements have the scores x and y, 0 or 1, of
 // the two metrics. What it adds to the difference, k(x, y) - k(1-x, 1-y), is a function of x plus one
-// of y. So each unit adds one number, with the sign that the exchange gives it. Of the pairs that
-// a metric ties, which divide the sums, only the sizes of tied groups change.
+// of y. So each unit adds one number, with the sign that the exchange gives it. So it does to the
+// difference of the pairs that the metrics tie, which divide the sums: a group of r equal scores, n of
+// them of the first metric and m of the second, has (n-m)(r-1)/2 more of the first. Only how many
+// both tie needs the sizes of these groups, and that has bounds.
 type exchangedPairs struct {
 	of       *pairsStatistic
 	scores   []exchangedScore // of both metrics, by rising score
@@ -18,10 +20,17 @@ type exchangedPairs struct {
 	golds    int   // distinct gold scores
 	metrics  int   // distinct scores of both metrics
 
-	bits     []int32          // those that exchange elements
-	terms    []int64          // what each adds, twice, if it is not set
-	tied     []exchangedScore // those in runs of several
-	tiedEnds []int32
+	bits         []exchangedBit   // those that exchange elements
+	tied         []exchangedScore // those in runs of several
+	tiedEnds     []int32
+	fewest, most int64 // pairs that both metrics tie, together
+}
+
+// exchangedBit is what the elements of a bit add, twice, if it is not set: to the difference of sums,
+// and to that of tied pairs.
+type exchangedBit struct {
+	bit         int32
+	terms, ties int64
 }
 
 // exchangedScore is a score of an element: unit is twice its bit, and one more for a score of the
@@ -49,23 +58,30 @@ func newExchangedPairs(r Row, of *pairsStatistic) *exchangedPairs {
 		p.goldTied += golds.of[rank]
 		golds.add(rank)
 	}
+	terms, ties := make([]int64, len(order)), make([]int64, len(order)) // of each score
+	for k, term := range p.termsOf(golds) {
+		terms[order[k]] = term
+	}
 	start := int32(0)
 	for _, end := range p.ends {
-		if end-start > 1 {
+		if size := int64(end - start); size > 1 {
 			p.tied = append(p.tied, p.scores[start:end]...)
 			p.tiedEnds = append(p.tiedEnds, int32(len(p.tied)))
+			for _, i := range order[start:end] {
+				ties[i] = size - 1
+			}
+			p.fewest += size / 2 * ((size - 1) / 2) // half of the scores of each metric
+			p.most += size * (size - 1) / 2
 		}
 		start = end
 	}
-	ofScores := make([]int64, len(order))
-	for k, term := range p.termsOf(golds) {
-		ofScores[order[k]] = term
-	}
 	for i := range n {
 		if i == 0 || r.unit[i] != r.unit[i-1] {
-			p.bits, p.terms = append(p.bits, r.unit[i]>>1), append(p.terms, 0)
+			p.bits = append(p.bits, exchangedBit{bit: r.unit[i] >> 1})
 		}
-		p.terms[len(p.terms)-1] += ofScores[i] - ofScores[n+i]
+		b := &p.bits[len(p.bits)-1]
+		b.terms += terms[i] - terms[n+i]
+		b.ties += ties[i] - ties[n+i]
 	}
 	return p
 }
@@ -124,31 +140,32 @@ func (p *exchangedPairs) value(mask []uint64, which int32, s *scratch) float64 {
 }
 
 // bounds returns between what the difference of the two metrics' values certainly is after an
-// exchange, and false if both are certainly undefined.
-func (p *exchangedPairs) bounds(mask []uint64, s *scratch) (middle, half float64, defined bool) {
+// exchange, and false if both are certainly undefined. They are closer, for more work, if it counts the
+// pairs that each metric ties.
+func (p *exchangedPairs) bounds(mask []uint64, counts bool, s *scratch) (middle, half float64, defined bool) {
 	if p.of.scale == nil {
 		return 0, math.Inf(1), true
 	}
-	var twice int64
-	for i, bit := range p.bits {
-		twice += p.terms[i] * int64(1-2*exchanged(mask, int(bit)))
+	var difference, ties int64 // twice
+	for _, b := range p.bits {
+		sign := int64(1 - 2*exchanged(mask, int(b.bit)))
+		difference += sign * b.terms
+		ties += sign * b.ties
 	}
-	var ties [2]int64
-	start := int32(0)
-	for _, end := range p.tiedEnds {
-		var n int64
-		for _, x := range p.tied[start:end] {
-			n += int64(x.of(mask, 0))
-		}
-		m := int64(end-start) - n
-		ties[0] += n * (n - 1) / 2
-		ties[1] += m * (m - 1) / 2
-		start = end
+	counts = counts || p.elements <= few
+	fewest, most := p.fewest, p.most
+	if counts {
+		fewest = p.tiedPairs(mask)
+		most = fewest
 	}
 	all := p.elements * (p.elements - 1) / 2
-	a, b := p.of.scale(all, p.goldTied, ties[0]), p.of.scale(all, p.goldTied, ties[1])
+	scale := func(tied int64) float64 { return p.of.scale(all, p.goldTied, max(tied, 0)) }
+	apart := max(ties, -ties)
+	low := scale((2*fewest+apart)>>2) + scale((2*fewest-apart)>>2)
+	a, b := scale((2*most+apart+3)>>2), scale((2*most-apart)>>2) // scales are convex, so they differ most here
+	high := a + scale((2*most-apart+3)>>2)
 	switch undefined := math.IsInf(a, 1); {
-	case undefined != math.IsInf(b, 1):
+	case undefined && !counts, undefined != math.IsInf(b, 1):
 		return 0, math.Inf(1), true
 	case undefined:
 		return 0, 0, false
@@ -156,5 +173,21 @@ func (p *exchangedPairs) bounds(mask []uint64, s *scratch) (middle, half float64
 		return p.value(mask, 0, s) - p.value(mask, 1, s), 0, true
 	}
 	// With sums v and w it is av - bw, or (v-w)(a+b)/2 + (v+w)(a-b)/2.
-	return float64(twice) * (a + b) / 4, float64(all) * math.Abs(a-b), true
+	less := float64(difference) / 2
+	return less * (low + high) / 4, math.Abs(less)*(high-low)/4 + float64(all)*(a-b), true
+}
+
+// tiedPairs is how many pairs both metrics tie after an exchange.
+func (p *exchangedPairs) tiedPairs(mask []uint64) (pairs int64) {
+	start := int32(0)
+	for _, end := range p.tiedEnds {
+		var n int64
+		for _, x := range p.tied[start:end] {
+			n += int64(x.of(mask, 0))
+		}
+		m := int64(end-start) - n
+		pairs += (n*(n-1) + m*(m-1)) / 2
+		start = end
+	}
+	return pairs
 }

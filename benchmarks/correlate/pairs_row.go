@@ -11,7 +11,8 @@ type pairsRow struct {
 	ends               []int32 // where each run of equal outer scores ends
 	ranks              int     // distinct inner scores
 	sizes              []int64 // elements of each unit
-	most               int64   // the largest number in a lane
+	largest            int64   // of these
+	most               int64   // elements of a resample
 	gold, metric, both *ties
 	held               *heldTies  // those of the gold scores, unless it is nil
 	byUnit             *unitPairs // nil unless pairs are counted by unit
@@ -22,8 +23,7 @@ type pairsElement struct {
 	rank int32 // of the inner score, from 0
 }
 
-// newPairsRow prepares a vector for resamples of this many units. Numbers in a resample are at
-// most most times the square of the largest unit.
+// newPairsRow prepares a vector of this many units for resamples, which draw at most most of them.
 func newPairsRow(r Row, gold ranking, units, most int, of *pairsStatistic) *pairsRow {
 	outer, outerDistinct := denseRanks(r.Metric)
 	inner, innerDistinct := gold.ranks, gold.distinct
@@ -58,13 +58,16 @@ func newPairsRow(r Row, gold ranking, units, most int, of *pairsStatistic) *pair
 	if !of.classes {
 		k.byUnit = newUnitPairs(k.elements, k.ends, k.sizes, innerDistinct, most)
 	}
-	var largest int64
 	for _, n := range k.sizes {
-		largest = max(largest, n)
+		k.largest = max(k.largest, n)
 	}
-	k.most = largest * largest * int64(most)
+	k.most = k.largest * int64(most)
 	return k
 }
+
+// width is the number of bits of its lanes, which hold the sum over several elements of a unit, of
+// all elements of a resample.
+func (k *pairsRow) width() int { return laneWidth(k.most * min(k.largest, 4)) }
 
 // values computes the value of each resample in a block.
 func (k *pairsRow) values(b *block, out []float64, s *scratch) {
@@ -112,6 +115,8 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 // per resample, those passed by their inner score.
 func (k *pairsRow) sweep(b *block, concordant *[mostOfBlock]int64, s *scratch) {
 	tree, below := s.lanes(k.ranks+1, len(k.sizes)) // below sums, per unit, those below its elements
+	s.times = zeros(s.times, len(k.sizes))          // elements in these sums
+	fit := (uint64(1)<<b.width - 1) / uint64(max(k.most, 1))
 	start := int32(0)
 	for _, end := range k.ends {
 		run := k.elements[start:end]
@@ -130,6 +135,12 @@ func (k *pairsRow) sweep(b *block, concordant *[mostOfBlock]int64, s *scratch) {
 				s7 += node[7]
 			}
 			*sum = lanes{s0, s1, s2, s3, s4, s5, s6, s7}
+			if fit < uint64(k.largest) {
+				if s.times[e.unit]++; uint64(s.times[e.unit]) == fit { // more may not fit in a lane
+					b.addProducts(concordant, sum, &b.units[e.unit])
+					*sum, s.times[e.unit] = lanes{}, 0
+				}
+			}
 		}
 		for _, e := range run {
 			w := b.units[e.unit]

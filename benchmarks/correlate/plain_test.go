@@ -40,9 +40,7 @@ func TestCountPairsEqualsPlain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		gold, metric := drawVectors(t)
 		got, want := CountPairs(gold, metric), naiveCounts(gold, metric, 0)
-		if got != want {
-			t.Fatalf("%+v, want %+v", got, want)
-		}
+		require.Equal(t, want, got)
 		if a, b := comparePairs(gold, metric), sortPairs(gold, metric); a != b {
 			t.Fatalf("%+v one by one, %+v sorted", a, b)
 		}
@@ -108,9 +106,7 @@ func TestCalibrateEqualsPlain(t *testing.T) {
 		}
 		want := naiveCalibration(rows)
 		got := Calibrate(rows)
-		if !near(got.Acc23, want.Acc23, 1e-12) || got.Epsilon != want.Epsilon {
-			t.Fatalf("%+v, want %+v", got, want)
-		}
+		require.True(t, near(got.Acc23, want.Acc23, 1e-12) && got.Epsilon == want.Epsilon, "%+v, want %+v", got, want)
 	})
 }
 
@@ -190,9 +186,7 @@ func TestMeansOfWholeUnits(t *testing.T) {
 			b := Bootstrap{Resamples: 50, Seed: 1, Units: units}
 			_, got, err := b.Resample(t.Context(), chosen(c.statistic, c.grouping), table)
 			_, want, err2 := b.Resample(t.Context(), chosen(c.statistic, c.grouping), p)
-			if err != nil || err2 != nil {
-				t.Fatal(err, err2)
-			}
+			require.True(t, err == nil && err2 == nil, "%v %v", err, err2)
 			for i, want := range want.Values {
 				if got := got.Values[i]; !near(got, want, 1e-9) {
 					t.Fatalf("%v by %v, resample %d: %v of documents, %v of segments", c.statistic, c.grouping, i, got, want)
@@ -243,8 +237,7 @@ func TestSoftAccuracyLeavesIncompleteSegmentsOut(t *testing.T) {
 func TestExchanges(t *testing.T) {
 	random := NewNumPyRandom(4)
 	for i, want := range []int{12187687, 15821855, 14787369, 8578652, 15777934, 16378651, 16278700, 1356203, 7608851, 10189739} {
-		if got := exchange(random); got != uint8(want>>23) {
-			t.Errorf("bit %d is %d, numpy's number is %d of 2^24", i, got, want)
-		}
+		got := exchange(random)
+		assert.Equal(t, uint8(want>>23), got, "bit %d is %d, numpy's number is %d of 2^24", i, got, want)
 	}
 }

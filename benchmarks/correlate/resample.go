@@ -20,13 +20,13 @@ var (
 	_ row = (*softTable)(nil)
 	_ row = (labelsRow)(nil)
 	_ row = (*meanRow)(nil)
-	_ row = (*wholeRows)(nil)
 )
 
 // resampler computes the measure of a table under weights of its units.
 type resampler struct {
 	rows    []row
 	pairs   []*pairsRow // instead of rows, for statistics that count pairs
+	whole   *wholeRows  // instead of rows, for vectors of one unit each
 	vectors []Row       // of the pairs
 	known   *known      // of the table; may be nil
 	units   int
@@ -83,7 +83,7 @@ func newResampler(p, from *Pairs, m Measure, units Units) (*resampler, error) {
 		}
 		rs.rows = []row{r}
 	case whole:
-		rs.rows = []row{newWholeRows(rows, m)}
+		rs.whole = newWholeRows(rows, m)
 	default:
 		for i, r := range rows {
 			rs.add(m, r, i, n, len(rs.pool))
@@ -106,10 +106,10 @@ func (rs *resampler) result(m Measure, p *Pairs) (res Result) {
 			return value[0]
 		}, m.ZeroUndefined)
 		return res
+	case rs.whole != nil:
+		return rs.whole.result
 	case len(rs.rows) == 1:
 		switch r := rs.rows[0].(type) {
-		case *wholeRows:
-			return r.result
 		case *calibratedRow:
 			if r.whole != nil {
 				return calibratedResult(r.rows, r.calibration)
@@ -141,7 +141,7 @@ func (rs *resampler) ofMeans(p *Pairs, m Measure, of []int32, groups int, unit [
 func (rs *resampler) add(m Measure, r Row, i, units, most int) {
 	if info := &statistics[m.Statistic]; info.pairs != nil {
 		k := newPairsRow(r, rs.known.goldRanks(i, r.Gold), units, most, info.pairs)
-		rs.width = max(rs.width, laneWidth(k.most))
+		rs.width = max(rs.width, k.width())
 		rs.pairs = append(rs.pairs, k)
 	} else {
 		rs.rows = append(rs.rows, info.row(r, rs.known.goldRanks(i, r.Gold)))
@@ -162,6 +162,10 @@ func (rs *resampler) values(weights [][]int32, out []float64, s *scratch) {
 
 // means returns the mean over the vectors with a defined statistic.
 func (rs *resampler) means(b *block, out []float64, s *scratch) {
+	if rs.whole != nil {
+		rs.whole.means(b.weights, out)
+		return
+	}
 	counts, vector := make([]int, len(out)), make([]float64, len(out))
 	clear(out)
 	add := func(i, k int, v float64) {
@@ -237,14 +241,28 @@ func newWholeRows(rows []Row, m Measure) *wholeRows {
 	return w
 }
 
-func (r *wholeRows) weighted(weights []int32, _ *scratch) float64 {
-	var sum, n float64
-	for i, u := range r.units {
-		w := float64(weights[u])
-		sum += float64(w * r.values[i])
-		n += w
+// means returns the mean in each resample. It adds up four at once, as none waits for another.
+func (r *wholeRows) means(weights [][]int32, out []float64) {
+	for from := 0; from < len(out); from += 4 {
+		last := len(out) - 1
+		w0, w1, w2, w3 := weights[from], weights[min(from+1, last)], weights[min(from+2, last)], weights[min(from+3, last)]
+		var sums, n [4]float64
+		for i, u := range r.units {
+			v := r.values[i]
+			t0, t1, t2, t3 := float64(w0[u]), float64(w1[u]), float64(w2[u]), float64(w3[u])
+			sums[0] += float64(t0 * v)
+			sums[1] += float64(t1 * v)
+			sums[2] += float64(t2 * v)
+			sums[3] += float64(t3 * v)
+			n[0] += t0
+			n[1] += t1
+			n[2] += t2
+			n[3] += t3
+		}
+		for k := range out[from:min(from+4, len(out))] {
+			out[from+k] = sums[k] / n[k]
+		}
 	}
-	return sum / n
 }
 
 // scratch is memory that a goroutine reuses for each resample.

@@ -89,9 +89,7 @@ func TestPairsOfBlocksEqualPlain(t *testing.T) {
 				want.goldDistinct, want.metricDistinct = 0, 0
 				counts[i].goldDistinct, counts[i].metricDistinct = 0, 0
 			}
-			if counts[i] != want {
-				t.Fatalf("resample %d: %+v, want %+v", i, counts[i], want)
-			}
+			require.Equal(t, want, counts[i], "resample %d", i)
 		}
 	})
 }

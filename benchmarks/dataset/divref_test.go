@@ -100,9 +100,7 @@ func TestDivRefFromStandardInput(t *testing.T) {
 
 	ds, err = WithReferences(ds, "div-ref-lines:"+filepath.Join(dir, "refs"), Options{})
 	got, err := openAndCollect(ds, err)
-	if err != nil || len(got) != 2 || got[1].Variants[0].Text.Value != "2" {
-		t.Errorf("got %v, %v", got, err)
-	}
+	assert.True(t, err == nil && len(got) == 2 && got[1].Variants[0].Text.Value == "2", "got %v, %v", got, err)
 }
 
 func TestDivRefForMTME(t *testing.T) {

@@ -18,13 +18,11 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-func encode(t interface{ Fatal(...any) }, segments ...*refract.Segment) string {
+func encode(t rapid.TB, segments ...*refract.Segment) string {
 	var b bytes.Buffer
 	e := NewEncoder(&b)
 	for _, s := range segments {
-		if err := e.Encode(s); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, e.Encode(s))
 	}
 	return b.String()
 }
@@ -102,9 +100,7 @@ func TestEncodeErrors(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		wantError(t, "DIR", NewEncoder(&b).Encode(&c.s), c.want)
-		if b.Len() > 0 {
-			t.Errorf("written in spite of the error: %s", &b)
-		}
+		assert.True(t, b.Len() == 0, "written in spite of the error: %s", &b)
 	}
 	// A score that is not valid has no value.
 	s := refract.Segment{ID: "1", Judgements: []refract.Judgement{{Name: "n", System: "s", Score: math.NaN()}}}
@@ -204,9 +200,7 @@ func TestRoundTrip(t *testing.T) {
 			require.True(t, json.Valid([]byte(line)), "not JSON: %s", line)
 		}
 		got, err := decode(text)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
+		require.NoError(t, err, "%s", text)
 		require.Empty(t, cmp.Diff(want, got))
 		require.Equal(t, text, encode(t, got...), "written again")
 	})

@@ -49,9 +49,7 @@ func FuzzPythonList(f *testing.F) {
 		}
 		got, err := parsePythonList(line, refract.Position{File: "f", Line: 1})
 		if err != nil {
-			if got != nil {
-				t.Fatalf("both %v and %v", err, got)
-			}
+			require.Nil(t, got, "both %v and %v", err, got)
 			return
 		}
 		for _, s := range got {

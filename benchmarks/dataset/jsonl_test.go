@@ -158,9 +158,7 @@ func TestJSONLMarksAndLineEnds(t *testing.T) {
 	for range 2 {
 		got, err := collect(ds)
 		require.NoError(t, err)
-		if len(got) != 2 || got[1].Source.Value != "b\u2028\u0085" {
-			t.Errorf("got %v", got)
-		}
+		assert.True(t, len(got) == 2 && got[1].Source.Value == "b\u2028\u0085", "got %v", got)
 	}
 	w.check(t, dir,
 		"d.jsonl:1: lines end in carriage return and newline; the carriage returns are removed",
@@ -174,9 +172,7 @@ func TestJSONLLongLines(t *testing.T) {
 		ds, _ := openText(t, `{"id":"1","source":"`+long+"\"}\n{\"id\":\"2\",\"source\":\"x\"}", Options{})
 		got, err := collect(ds)
 		require.NoError(t, err)
-		if got[0].Source.Value != long || got[1].Source.Value != "x" {
-			t.Errorf("a line of %d bytes is changed", n)
-		}
+		assert.True(t, got[0].Source.Value == long && got[1].Source.Value == "x", "a line of %d bytes is changed", n)
 	}
 }
 

@@ -88,9 +88,8 @@ func TestMQMVariants(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		}
-		if got = strings.ReplaceAll(got, filepath.Dir(path)+"/", ""); got != test.want {
-			t.Errorf("%s: %s\nwant %s", test.name, got, test.want)
-		}
+		got = strings.ReplaceAll(got, filepath.Dir(path)+"/", "")
+		assert.Equal(t, test.want, got, "%s: %s\nwant %s", test.name, got, test.want)
 	}
 }
 
@@ -138,9 +137,7 @@ func TestMQMReleased(t *testing.T) {
 			t.Errorf("%s, segment %s: %v, released %v", system, f[2], score, want)
 		}
 	}
-	if n != len(got) || n != 7406 {
-		t.Errorf("%d scores were released, %d are read", n, len(got))
-	}
+	assert.True(t, n == len(got) && n == 7406, "%d scores were released, %d are read", n, len(got))
 
 	ratings, err := ReadMQM(spec, nil)
 	require.NoError(t, err)

@@ -113,9 +113,8 @@ func TestMTMEStandardReference(t *testing.T) {
 	dir := folderOf(t, changed(map[string]string{"ts/references/de-en.refA.txt": ""}))
 	require.NoError(t, os.Rename(dir+"/ts", dir+"/wmt22"))
 	var w warnings
-	if _, err := openAndCollect(Open("mtme:"+dir+"/wmt22/de-en", Options{NoJudgements: true, Warn: w.add})); err != nil || !strings.Contains(fmt.Sprint(w.all), "has no reference refA") {
-		t.Errorf("%v, %v", w.all, err)
-	}
+	_, err := openAndCollect(Open("mtme:"+dir+"/wmt22/de-en", Options{NoJudgements: true, Warn: w.add}))
+	assert.True(t, err == nil && strings.Contains(fmt.Sprint(w.all), "has no reference refA"), "%v, %v", w.all, err)
 }
 
 func TestMTMEErrors(t *testing.T) {
@@ -219,9 +218,7 @@ func TestStoredMetrics(t *testing.T) {
 		{"b", []float64{1.5}, []bool{true}}, {"B", []float64{0}, []bool{false}}}, true}}
 	assert.Empty(t, cmp.Diff(want, got))
 	got, err = StoredMetrics(spec, correlate.SegmentLevel, "A-20")
-	if err != nil || len(got) != 1 || got[0].Name != "A-20" {
-		t.Errorf("by name: %v, %v", got, err)
-	}
+	assert.True(t, err == nil && len(got) == 1 && got[0].Name == "A-20", "by name: %v, %v", got, err)
 }
 
 func TestStoredMetricsErrors(t *testing.T) {

@@ -54,19 +54,14 @@ func TestObjects(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, b, 0o666))
 		ds, err := Open(path, Options{})
 		got, err := openAndCollect(ds, err)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, b)
-		}
+		require.NoError(t, err, "%s", b)
 		for i, s := range got {
 			assert.Equal(t, i+1, s.Pos.Line, "segment %d is at %v", i, s.Pos)
 			s.Pos = refract.Position{}
 		}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Fatalf("%s\n%s", d, b)
-		}
-		if n, known := Len(ds); known && n != len(want) {
-			t.Errorf("%d segments, want %d", n, len(want))
-		}
+		require.Empty(t, cmp.Diff(want, got), "%s", b)
+		n, known := Len(ds)
+		assert.False(t, known && n != len(want), "%d segments, want %d", n, len(want))
 	})
 }
 

@@ -118,14 +118,10 @@ func TestStreamsInOrder(t *testing.T) {
 					n := 0
 					for s, err := range ds.Segments(ctx) {
 						if n++; err != nil {
-							if n != 4 || end != "the context" || !errors.Is(err, context.Canceled) {
-								t.Error(err)
-							}
+							assert.True(t, n == 4 && end == "the context" && errors.Is(err, context.Canceled), err)
 							break
 						}
-						if s.ID != fmt.Sprint(n) {
-							t.Errorf("segment %s at %d", s.ID, n)
-						}
+						assert.Equal(t, fmt.Sprint(n), s.ID, "segment %s at %d", s.ID, n)
 						switch {
 						case n < 3:
 							go io.WriteString(out, row(n+1))
@@ -159,9 +155,7 @@ func TestChunksHeld(t *testing.T) {
 			cuts, taken, wait := 0, 0, make(chan bool)
 			go func() {
 				synctest.Wait()
-				if cuts > most {
-					t.Errorf("%d chunks of %d bytes are held, want at most %d", cuts, bytes, most)
-				}
+				assert.True(t, cuts <= most, "%d chunks of %d bytes are held, want at most %d", cuts, bytes, most)
 				close(wait)
 			}()
 			err := inOrder(t.Context(), func(context.Context, counted) (counted, error) {
@@ -178,9 +172,7 @@ func TestChunksHeld(t *testing.T) {
 				}
 				return nil
 			})
-			if err != nil || taken != 100 {
-				t.Errorf("%d taken: %v", taken, err)
-			}
+			assert.True(t, err == nil && taken == 100, "%d taken: %v", taken, err)
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/files"
@@ -19,9 +20,8 @@ func pack(t *testing.T, name, text string) string {
 	if err == nil {
 		_, err = w.Write([]byte(text))
 	}
-	if err = errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	err = errors.Join(err, w.Close())
+	require.NoError(t, err)
 	return out.String()
 }
 
@@ -47,13 +47,10 @@ func TestPackedFiles(t *testing.T) {
 			t.Errorf("%s: %v", hyp, err)
 		}
 	}
-	if _, err := openAndCollect(Open(in("d.jsonl.gz"), Options{})); err == nil || !strings.Contains(err.Error(), `d.jsonl.gz:2:11: unknown field "x"`) {
-		t.Errorf("JSON Lines: %v", err)
-	}
+	_, err = openAndCollect(Open(in("d.jsonl.gz"), Options{}))
+	assert.ErrorContains(t, err, `d.jsonl.gz:2:11: unknown field "x"`)
 	scores, _, err := ReadScores(in("s.TSV.gz"), segments, func(Warning) {})
-	if err != nil || scores[0][0] != (Score{0.5, true}) {
-		t.Errorf("%v, %v", scores, err)
-	}
+	assert.True(t, err == nil && scores[0][0] == (Score{0.5, true}), "%v, %v", scores, err)
 }
 
 // A name that shows its format needs no prefix.

@@ -21,24 +21,18 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-func encodeParquet(t interface{ Fatal(...any) }, segments ...*refract.Segment) []byte {
+func encodeParquet(t rapid.TB, segments ...*refract.Segment) []byte {
 	var b bytes.Buffer
 	e := NewParquetEncoder(&b)
 	for _, s := range segments {
-		if err := e.Encode(s); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, e.Encode(s))
 	}
-	if err := e.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, e.Close())
 	return b.Bytes()
 }
 
-func writeFile(t interface{ Fatal(...any) }, path string, b []byte) {
-	if err := os.WriteFile(path, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
+func writeFile(t rapid.TB, path string, b []byte) {
+	require.NoError(t, os.WriteFile(path, b, 0o666))
 }
 
 // Parquet keeps what JSON Lines keeps, except for hypotheses, judgements and what a judge
@@ -56,9 +50,7 @@ func TestParquetRoundTrip(t *testing.T) {
 		got, err := openAndCollect(Open("parquet:"+path, Options{}))
 		require.NoError(t, err)
 		for i, s := range got {
-			if s.Pos != (refract.Position{File: path, Line: i + 1}) {
-				t.Fatalf("position %v", s.Pos)
-			}
+			require.True(t, s.Pos == (refract.Position{File: path, Line: i + 1}), "position %v", s.Pos)
 			s.Pos = refract.Position{}
 			want[i].Hypotheses, want[i].Judgements, want[i].Judged = nil, nil, nil
 		}
@@ -207,9 +199,7 @@ func TestParquetAbsentColumns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.parquet")
 	writeFile(t, path, rowsOf(t, few{"a", []string{"r"}, []variant{{"v"}, {"w"}}}))
 	got, err := openAndCollect(Open("parquet:"+path, Options{}))
-	if err != nil || len(got) != 1 {
-		t.Fatalf("%+v, %v", got, err)
-	}
+	require.True(t, err == nil && len(got) == 1, "%+v, %v", got, err)
 	want := []refract.Variant{{Text: refract.NewText("v")}, {Text: refract.NewText("w")}}
 	assert.Empty(t, cmp.Diff(want, got[0].Variants))
 }
@@ -238,9 +228,8 @@ func TestParquetFromDataFrames(t *testing.T) {
 	if err != nil || len(got) != 1 || len(got[0].Variants) != 1 || got[0].Variants[0].Reference != 1 || got[0].Variants[0].Text.Value != words {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if _, err := read(1 << 32); err == nil || !strings.Contains(err.Error(), "column variants.reference is of type INT64") {
-		t.Errorf("a number without room: %v", err)
-	}
+	_, err = read(1 << 32)
+	assert.ErrorContains(t, err, "column variants.reference is of type INT64", "a number without room")
 
 	// Without variants there are none, and the index of pandas is not a column.
 	type few struct {
@@ -256,9 +245,8 @@ func TestParquetFromDataFrames(t *testing.T) {
 	}
 	// The library decodes some LZ4 files as zeros.
 	require.NoError(t, parquet.WriteFile(packed, []few{{"a", []string{"r"}, 7}}, parquet.Compression(&parquet.Lz4Raw)))
-	if _, err = openAndCollect(Open("parquet:"+packed, Options{})); err == nil || !strings.Contains(err.Error(), "write it with zstd or snappy") {
-		t.Errorf("LZ4: %v", err)
-	}
+	_, err = openAndCollect(Open("parquet:"+packed, Options{}))
+	assert.ErrorContains(t, err, "write it with zstd or snappy")
 
 	nothing := parquet.List(parquet.Optional(parquet.Leaf(parquet.NullType)))
 	schema := parquet.NewSchema("set", parquet.Group{

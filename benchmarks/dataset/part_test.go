@@ -11,10 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
@@ -57,12 +56,8 @@ func TestPartInput(t *testing.T) {
 	}
 	const text = `{"id":"a","references":["x"]}` + "\n" + `{"id":"b","references":["y"]}` + "\n"
 	first := input(text)
-	if input(text) != first {
-		t.Error("the same input is another one")
-	}
-	if input(strings.Replace(text, "y", "z", 1)) == first {
-		t.Error("another second half is the same")
-	}
+	assert.Equal(t, first, input(text), "the same input is another one")
+	assert.True(t, input(strings.Replace(text, "y", "z", 1)) != first, "another second half is the same")
 }
 
 // Ranges of bytes give the segments of the file, their lines and its error, and are whole only

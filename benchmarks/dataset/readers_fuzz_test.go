@@ -31,9 +31,7 @@ func sound(t *testing.T, segments []*refract.Segment) {
 	}
 	ids := map[string]bool{}
 	for _, s := range segments {
-		if s.ID == "" || ids[s.ID] {
-			t.Fatalf("the id %q is empty or there twice", s.ID)
-		}
+		require.True(t, s.ID != "" && !ids[s.ID], "the id %q is empty or there twice", s.ID)
 		ids[s.ID] = true
 		for _, j := range s.Judgements {
 			if math.IsNaN(j.Score) || math.IsInf(j.Score, 0) || !j.Valid && j.Score != 0 {
@@ -43,9 +41,7 @@ func sound(t *testing.T, segments []*refract.Segment) {
 	}
 	again, err := decode(encode(t, segments...))
 	require.NoError(t, err)
-	if len(again) != len(segments) {
-		t.Fatalf("%d segments, %d when read again", len(segments), len(again))
-	}
+	require.Equal(t, len(segments), len(again), "%d segments, %d when read again", len(segments), len(again))
 	for i, s := range again {
 		if !slices.Equal(s.Hypotheses, segments[i].Hypotheses) && len(s.Hypotheses) > 0 || len(s.References) != len(segments[i].References) {
 			t.Fatal(cmp.Diff(segments[i], s))
@@ -71,9 +67,7 @@ func FuzzTableText(f *testing.F) {
 		path := filepath.Join(t.TempDir(), "f"+ext)
 		writeFile(t, path, []byte(text))
 		all, err := openAndCollect(Open("table:"+path+",id=a,references=b,system:s=a,human:q=c", Options{}))
-		if err == nil && len(all) == 0 {
-			t.Fatal("no segment and no error")
-		}
+		require.False(t, err == nil && len(all) == 0, "no segment and no error")
 		if err == nil {
 			sound(t, all)
 		}

@@ -79,13 +79,10 @@ func TestReadersJudgements(t *testing.T) {
 		ds, err := Open(c.spec, Options{NoJudgements: true})
 		all, err := openAndCollect(ds, err)
 		require.NoError(t, err)
-		if _, err := Open(c.spec, Options{JudgementNames: c.names}); err != nil {
-			t.Error(err)
-		}
+		_, err = Open(c.spec, Options{JudgementNames: c.names})
+		assert.NoError(t, err)
 		for _, s := range all {
-			if s.Judgements != nil {
-				t.Errorf("%s: judgements that are switched off: %v", c.spec, s.Judgements)
-			}
+			assert.Nil(t, s.Judgements, "%s: judgements that are switched off: %v", c.spec, s.Judgements)
 		}
 		some, err := openAndCollect(Open(c.spec, Options{JudgementNames: []string{c.one}}))
 		require.NoError(t, err)
@@ -109,9 +106,8 @@ func TestUnclosedQuoteIsBounded(t *testing.T) {
 	line := strings.Repeat("word ", 200_000) + "\n"
 	writeFile(t, path, []byte("id,ref,out\n1,a b,a\n2,a b,\"a b\n"+strings.Repeat(line, maxLine/len(line)+1)))
 	_, err := openAndCollect(Open("table:"+path+",id=id,reference=ref,system:a=out", Options{}))
-	if want := path + ":3: the row that begins here has more than 32 MiB"; err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("%v, want %s", err, want)
-	}
+	want := path + ":3: the row that begins here has more than 32 MiB"
+	assert.True(t, err != nil && strings.HasPrefix(err.Error(), want), "%v, want %s", err, want)
 }
 
 func TestReaderErrors(t *testing.T) {

@@ -45,9 +45,7 @@ func TestWMT22(t *testing.T) {
 			if h.System == "refA" && h.Text != s.References[0] || h.System == "refB" && h.Text != s.References[1] {
 				t.Fatalf("segment %d: %s differs", i, h.System)
 			}
-			if k > 0 && s.Hypotheses[k-1].System >= h.System {
-				t.Fatal("the systems are not sorted")
-			}
+			require.False(t, k > 0 && s.Hypotheses[k-1].System >= h.System, "the systems are not sorted")
 		}
 		for _, j := range s.Judgements {
 			if j.Valid {
@@ -64,9 +62,7 @@ func TestWMT22(t *testing.T) {
 	if valid["mqm"] != 30000 || none["mqm"] != 7500 || valid["wmt-appraise"]+none["wmt-appraise"] != 37500 {
 		t.Errorf("judgements: %v valid, %v not", valid, none)
 	}
-	if len(domains) != 4 || domains["news"] == 0 {
-		t.Errorf("domains %v", domains)
-	}
+	assert.True(t, len(domains) == 4 && domains["news"] != 0, "domains %v", domains)
 	// The folder's system-level score of refA.
 	if mean := sum / 1875; mean < -1.22326 || mean > -1.22325 {
 		t.Errorf("the mean MQM of refA is %v", mean)

@@ -155,8 +155,6 @@ func TestPythonListErrors(t *testing.T) {
 	} {
 		got, err := parsePythonList(c.line, refract.Position{File: "f", Line: 1})
 		wantError(t, "DIR", err, c.want)
-		if got != nil {
-			t.Errorf("%s: both an error and %v", c.line, got)
-		}
+		assert.Nil(t, got, "%s: both an error and %v", c.line, got)
 	}
 }

@@ -22,9 +22,7 @@ func TestSuggestTable(t *testing.T) {
 		"src tgt translation.zh x.ref hyp,1":          `table:f.csv,source=src,reference=tgt,reference=x.ref,system:hyp="hyp,1"`,
 		"__index_level_0__ references system a,b hyp": "table:f.csv,id=__index_level_0__,references=references,system=system,output=hyp",
 	} {
-		if got := suggestTable("f.csv", strings.Fields(columns)); got != "'"+want+"'" {
-			t.Errorf("%s: %s, want %s", columns, got, want)
-		}
+		assert.Equal(t, "'"+want+"'", suggestTable("f.csv", strings.Fields(columns)), "%s", columns)
 	}
 }
 
@@ -84,9 +82,7 @@ func TestIDWithDirectionCharacters(t *testing.T) {
 	t.Chdir(dir)
 	segments := []*refract.Segment{{ID: "a\u202eb", Hypotheses: []refract.Hypothesis{{System: "x"}}}}
 	got, _, err := ReadScores("s.csv", segments, func(Warning) {})
-	if err != nil || got[0][0] != (Score{1, true}) {
-		t.Errorf("%v, %v", got, err)
-	}
+	assert.True(t, err == nil && got[0][0] == (Score{1, true}), "%v, %v", got, err)
 }
 
 func TestLanguages(t *testing.T) {
@@ -122,9 +118,7 @@ func TestOneFileTwice(t *testing.T) {
 	ds, err := OpenLines(LinesSpec{References: []string{"r.txt", "r.txt"}, Hypotheses: []NamedFile{{"h", "h.txt"}}}, Options{Warn: func(w Warning) { said = append(said, w.String()) }})
 	require.NoError(t, err)
 	for s, err := range ds.Segments(context.Background()) {
-		if err != nil || len(s.References) != 2 {
-			t.Error(s, err)
-		}
+		assert.True(t, err == nil && len(s.References) == 2, "%v %v", s, err)
 	}
 	assert.Equal(t, "r.txt: the file is given twice and counts as two equal references", strings.Join(said, ""), "said %q", said)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/metrics"
@@ -83,9 +84,8 @@ func TestNativeOnce(t *testing.T) {
 		}
 		return parse(ctx, spec)
 	}
-	if _, err := r.Run(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Run(t.Context(), e)
+	require.NoError(t, err)
 	assert.GreaterOrEqual(t, len(m.asked), 10)
 	for list, n := range m.asked {
 		// One reference of a segment is missing: with all references, and with all but that one,
@@ -99,9 +99,8 @@ func TestNativeOnce(t *testing.T) {
 	m.fails = 1
 	e.Curves = nil
 	res, err := r.Run(t.Context(), e)
-	if failed := (*refract.Incomplete)(nil); !errors.As(err, &failed) || len(failed.Metrics) != 1 {
-		t.Fatal(err)
-	}
+	failed := (*refract.Incomplete)(nil)
+	require.True(t, errors.As(err, &failed) && len(failed.Metrics) == 1, err)
 	if len(res.Ended) != 1 || res.Ended[0].Metric != "remote" || !strings.Contains(res.Ended[0].Reason, "the server is gone") {
 		t.Errorf("ended: %v", res.Ended)
 	}

@@ -114,9 +114,7 @@ func FuzzParse(f *testing.F) {
 		}
 		names := map[string]bool{}
 		for _, s := range e.Sets {
-			if names[s.Name] {
-				t.Errorf("two sets are named %q", s.Name)
-			}
+			assert.False(t, names[s.Name], "two sets are named %q", s.Name)
 			names[s.Name] = true
 		}
 		if len(e.Datasets) == 0 || len(e.Metrics) == 0 || len(e.Aggregators) == 0 || len(e.Statistics) == 0 || len(e.Sets) == 0 {

@@ -44,9 +44,7 @@ func TestRankingOfSilentSystem(t *testing.T) {
 		t.Errorf("systems %v, %q", k.Systems, k.Without())
 	}
 	for i, s := range k.Systems {
-		if s.First.Rank != float64(i+1) || s.Under[0].Rank != s.First.Rank {
-			t.Errorf("%s is moved: %+v", s.Name, s)
-		}
+		assert.True(t, s.First.Rank == float64(i+1) && s.Under[0].Rank == s.First.Rank, "%s is moved: %+v", s.Name, s)
 	}
 }
 

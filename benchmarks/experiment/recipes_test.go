@@ -15,9 +15,7 @@ import (
 // The shipped experiments are read as they are.
 func TestRecipes(t *testing.T) {
 	files, err := filepath.Glob("../recipes/*/*.yaml")
-	if err != nil || len(files) != 5 {
-		t.Fatalf("%v, %v", files, err)
-	}
+	require.True(t, err == nil && len(files) == 5, "%v, %v", files, err)
 	tasks := map[string]int{"wmt22/tasks.yaml": 40, "wmt25/experiment.yaml": 32}
 	for _, f := range files {
 		e := parse(t, f)
@@ -91,9 +89,7 @@ func TestWMT25Recipe(t *testing.T) {
 		}
 	}
 	for _, d := range res.Datasets {
-		if d.Segments != 8 || len(d.Systems) != 3 || d.Cells != 7*3+1 {
-			t.Errorf("%+v", d)
-		}
+		assert.True(t, d.Segments == 8 && len(d.Systems) == 3 && d.Cells == 7*3+1, "%+v", d)
 	}
 }
 

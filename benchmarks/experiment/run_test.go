@@ -46,9 +46,7 @@ func TestConsistency(t *testing.T) {
 		_, twice := value[key]
 		assert.False(t, twice, "%s is there twice", key)
 		value[key] = r.Value
-		if r.Signature == "" || !strings.Contains(r.Signature, "set:") {
-			t.Errorf("%s: signature %q", key, r.Signature)
-		}
+		assert.True(t, r.Signature != "" && strings.Contains(r.Signature, "set:"), "%s: signature %q", key, r.Signature)
 	}
 	for _, s := range res.Same {
 		for _, statistic := range res.Statistics {
@@ -84,9 +82,7 @@ func TestConsistency(t *testing.T) {
 		}
 	}
 	for _, d := range res.Differences {
-		if d.Value != d.AValue-d.BValue && d.Value.Defined() {
-			t.Errorf("%s against %s: %v", d.A, d.B, d.Value)
-		}
+		assert.False(t, d.Value != d.AValue-d.BValue && d.Value.Defined(), "%s against %s: %v", d.A, d.B, d.Value)
 		if d.Interval != nil && d.Interval.Low > d.Interval.High {
 			t.Errorf("%s against %s: %v", d.A, d.B, d.Interval)
 		}

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -35,9 +36,7 @@ func serving(tb testing.TB, web bool, errs io.Writer, env ...string) scoreCall {
 	cmd.Stderr, cmd.Env = errs, append(os.Environ(), env...)
 	in, out, first := piped(tb, cmd)
 	check := func(tb testing.TB, answer []byte, err error) {
-		if err != nil || !bytes.Contains(answer, []byte(`"settings":`)) {
-			tb.Fatalf("%.300s: %v", answer, err)
-		}
+		require.True(tb, err == nil && bytes.Contains(answer, []byte(`"settings":`)), "%.300s: %v", answer, err)
 	}
 	if !web {
 		return func(tb testing.TB, params string) {
@@ -131,9 +130,8 @@ func TestServeSoak(t *testing.T) {
 	}
 	if text := os.Getenv("REFRACT_SOAK"); text != "" {
 		var err error
-		if soak, err = time.ParseDuration(text); err != nil {
-			t.Fatal(err)
-		}
+		soak, err = time.ParseDuration(text)
+		require.NoError(t, err)
 	}
 	for _, web := range []bool{false, true} {
 		for _, differ := range []bool{false, true} {
@@ -158,9 +156,7 @@ func TestServeSoak(t *testing.T) {
 				heap.mu.Lock()
 				defer heap.mu.Unlock()
 				t.Logf("%d requests, %v each: %d MiB live after %d, at most %d later", n, took/time.Duration(n), from, warm, heap.most)
-				if from == 0 || heap.most > from+5 {
-					t.Error("the live heap grows")
-				}
+				assert.True(t, from != 0 && heap.most <= from+5, "the live heap grows")
 			})
 		}
 	}

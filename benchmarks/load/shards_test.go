@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -86,9 +87,7 @@ func TestScoreShardsKilled(t *testing.T) {
 			t.Fatalf("the merged output differs from one process's: %v\n%s\n%s", err, got, want)
 		}
 		left, err := filepath.Glob(filepath.Join(dir, ".*.tmp"))
-		if err != nil || len(left) > killedShards {
-			t.Errorf("temporary files are left: %v", left)
-		}
+		assert.True(t, err == nil && len(left) <= killedShards, "temporary files are left: %v", left)
 		require.LessOrEqual(t, rounds, 20*kills, "the shards are done before they can be killed")
 	}
 	t.Logf("%d kills of %d shards in %d runs", done, killedShards, rounds)

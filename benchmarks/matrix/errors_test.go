@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/benchmarks/matrix"
 )
@@ -100,16 +101,13 @@ func TestBadRows(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m, err := readJSONL([]byte(tt.in))
-			if err == nil {
-				t.Fatalf("accepted: %+v", m)
-			}
+			require.Error(t, err, "accepted: %+v", m)
 			assert.ErrorContains(t, err, tt.want)
 			if strings.Contains(err.Error(), "-o m.jsonl") || strings.Count(err.Error(), "refract score") != 1 {
 				t.Errorf("error %q: advice that destroys the file, or that is there twice", err)
 			}
-			if e := (*matrix.Error)(nil); !errors.As(err, &e) || e.File != "m.jsonl" {
-				t.Errorf("%T is no *matrix.Error of the file", err)
-			}
+			e := (*matrix.Error)(nil)
+			assert.True(t, errors.As(err, &e) && e.File == "m.jsonl", "%T is no *matrix.Error of the file", err)
 		})
 	}
 }
@@ -166,20 +164,16 @@ func TestBadWrites(t *testing.T) {
 	for want, change := range tests {
 		for _, create := range []func(*bytes.Buffer) *matrix.Writer{jsonl, pq} {
 			w, good, bad := create(&bytes.Buffer{}), sample(), sample()
-			if err := w.WriteSegment(good.Segments[0], good.Metrics); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, w.WriteSegment(good.Segments[0], good.Metrics))
 			change(&bad)
 			err := w.WriteSegment(bad.Segments[1], bad.Metrics)
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), ": row ") {
 				t.Errorf("%s: %v", want, err)
 			}
-			if again := w.WriteSegment(good.Segments[1], good.Metrics); again != err {
-				t.Errorf("%s: after the error: %v", want, again)
-			}
-			if closing := w.Close(); closing != err {
-				t.Errorf("%s: closing: %v", want, closing)
-			}
+			again := w.WriteSegment(good.Segments[1], good.Metrics)
+			assert.True(t, again == err, "%s: after the error: %v", want, again)
+			closing := w.Close()
+			assert.True(t, closing == err, "%s: closing: %v", want, closing)
 		}
 	}
 	good := sample()
@@ -199,16 +193,10 @@ func TestNoCells(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	parquetAsLines := dir + "/p.jsonl"
-	if err := os.WriteFile(parquetAsLines, writeAll(t, sample(), pq), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(parquetAsLines, writeAll(t, sample(), pq), 0o600))
 	linesAsParquet := dir + "/l.parquet"
-	if err := os.WriteFile(linesAsParquet, []byte(lines(line())), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(dir+"/d.parquet", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(linesAsParquet, []byte(lines(line())), 0o600))
+	require.NoError(t, os.Mkdir(dir+"/d.parquet", 0o700))
 	for path, want := range map[string]string{
 		dir + "/x.csv":     "the extension must say the format, .jsonl or .parquet",
 		dir + "/x.jsonl":   "no such file",

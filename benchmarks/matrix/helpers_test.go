@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
@@ -45,26 +46,15 @@ func readParquet(b []byte) (stored, error) {
 }
 
 // writeAll writes a matrix and returns its bytes.
-func writeAll(t require, m stored, create func(*bytes.Buffer) *matrix.Writer) []byte {
+func writeAll(t rapid.TB, m stored, create func(*bytes.Buffer) *matrix.Writer) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := create(&b)
 	for _, s := range m.Segments {
-		if err := w.WriteSegment(s, m.Metrics); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.WriteSegment(s, m.Metrics))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Close())
 	return b.Bytes()
-}
-
-// require is a test of package testing or rapid.
-type require interface {
-	Helper()
-	Fatal(...any)
-	Fatalf(string, ...any)
 }
 
 func jsonl(b *bytes.Buffer) *matrix.Writer { return matrix.NewJSONLWriter(b) }

@@ -7,14 +7,13 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func parquetOf[T any](t *testing.T, rows ...T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := parquet.Write(&b, rows); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, parquet.Write(&b, rows))
 	return b.Bytes()
 }
 

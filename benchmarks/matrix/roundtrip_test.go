@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
@@ -24,16 +25,12 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // same compares matrices bit by bit. It compares whether a metric needs references only if the
 // rows show it.
-func same(t require, got, want stored) {
+func same(t rapid.TB, got, want stored) {
 	t.Helper()
 	bits := cmp.Comparer(func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) })
 	shown := forgetUnseen(want)
-	if d := cmp.Diff(shown.Segments, got.Segments, bits); d != "" {
-		t.Fatalf("segments (-want +got):\n%s", d)
-	}
-	if len(got.Metrics) != len(want.Metrics) {
-		t.Fatalf("%d metrics, want %d", len(got.Metrics), len(want.Metrics))
-	}
+	require.Empty(t, cmp.Diff(shown.Segments, got.Segments, bits), "segments (-want +got)")
+	require.Equal(t, len(want.Metrics), len(got.Metrics))
 	for k, g := range got.Metrics {
 		w := want.Metrics[k]
 		if g.Name != w.Name || g.Direction != w.Direction || g.CellSignature != w.CellSignature {
@@ -47,12 +44,8 @@ func same(t require, got, want stored) {
 				needs = needs || w.NeedsReferences && (len(s.Segment.References) > 0 || st == metrics.MissingReference)
 			}
 		}
-		if g.NeedsReferences != needs {
-			t.Fatalf("%q needs references: %v, want %v", g.Name, g.NeedsReferences, needs)
-		}
-		if g.HasNative() != native {
-			t.Fatalf("%q has native scores: %v, want %v", g.Name, g.HasNative(), native)
-		}
+		require.Equal(t, needs, g.NeedsReferences, "%q needs references", g.Name)
+		require.Equal(t, native, g.HasNative(), "%q has native scores", g.Name)
 		for _, s := range want.Segments {
 			if s.Metrics[k].Native == nil {
 				continue
@@ -63,9 +56,7 @@ func same(t require, got, want stored) {
 					n++
 				}
 			}
-			if g.NativeSignature(n) != w.NativeSignature(n) {
-				t.Fatalf("signature of native scores %q, want %q", g.NativeSignature(n), w.NativeSignature(n))
-			}
+			require.Equal(t, w.NativeSignature(n), g.NativeSignature(n), "signature of native scores")
 		}
 	}
 }
@@ -89,18 +80,13 @@ func TestRoundTrip(t *testing.T) {
 		m := drawMatrix(t)
 		lines := writeAll(t, m, jsonl)
 		fromLines, err := readJSONL(lines)
-		if err != nil {
-			t.Fatalf("%v in\n%s", err, lines)
-		}
+		require.NoError(t, err, "%s", lines)
 		same(t, fromLines, m)
-		if again := writeAll(t, fromLines, jsonl); !bytes.Equal(lines, again) {
-			t.Fatalf("written again:\n%s\nfirst:\n%s", again, lines)
-		}
+		again := writeAll(t, fromLines, jsonl)
+		require.True(t, bytes.Equal(lines, again), "written again:\n%s\nfirst:\n%s", again, lines)
 		columns := writeAll(t, m, pq)
 		fromParquet, err := readParquet(columns)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		same(t, fromParquet, m)
 		if again := writeAll(t, fromParquet, pq); !bytes.Equal(columns, again) {
 			t.Fatal("Parquet written again has other bytes")
@@ -147,9 +133,7 @@ func TestMatch(t *testing.T) {
 	r := matrix.NewJSONLReader(bytes.NewReader(writeAll(t, m, jsonl)), "m.jsonl")
 	i := 0
 	for _, err := range r.Segments(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		seg := m.Segments[i].Segment
 		i++
 		assert.NoError(t, r.Match(seg), seg.ID)
@@ -176,30 +160,21 @@ func TestGolden(t *testing.T) {
 	got := writeAll(t, sample(), jsonl)
 	path := filepath.Join("testdata", "matrix.jsonl")
 	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, got, 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	assert.True(t, bytes.Equal(got, want), "got\n%s\nwant\n%s", got, want)
 	r, err := matrix.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer r.Close()
 	assert.Len(t, r.Metrics(), 0, "metrics are known before a segment is read")
 	line := 1
 	for s, err := range r.Segments(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		assert.Len(t, r.Metrics(), 3)
-		if want := (refract.Position{File: path, Line: line}); s.Segment.Pos != want {
-			t.Errorf("segment at %v, want %v", s.Segment.Pos, want)
-		}
+		want := (refract.Position{File: path, Line: line})
+		assert.True(t, s.Segment.Pos == want, "segment at %v, want %v", s.Segment.Pos, want)
 		for _, ms := range s.Metrics {
 			line += len(ms.Values) + len(ms.Native)
 		}

@@ -57,18 +57,13 @@ func TestCardGolden(t *testing.T) {
 	}
 }
 
-func cardOf(t interface{ Fatal(...any) }, parent string, set memory, c publish.Card) string {
+func cardOf(t rapid.TB, parent string, set memory, c publish.Card) string {
 	dir := filepath.Join(parent, "set")
-	if _, err := publish.Publish(context.Background(), set, dir, publish.Options{Format: dataset.FormatParquet, Card: c}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := publish.Publish(context.Background(), set, dir, publish.Options{Format: dataset.FormatParquet, Card: c})
+	require.NoError(t, err)
 	b, err := os.ReadFile(filepath.Join(dir, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.RemoveAll(dir))
 	return string(b)
 }
 
@@ -80,9 +75,7 @@ func TestCardYAML(t *testing.T) {
 		c := publish.Card{Name: hostile.Draw(t, "name"), License: hostile.Draw(t, "license"), Languages: rapid.SliceOfN(hostile, 0, 2).Draw(t, "languages")}
 		card := cardOf(t, parent, sample(), c)
 		parts := strings.SplitN("\n"+card, "\n---\n", 3)
-		if len(parts) != 3 || parts[0] != "" {
-			t.Fatalf("no front matter: %q", card)
-		}
+		require.True(t, len(parts) == 3 && parts[0] == "", "no front matter: %q", card)
 		var got map[string]any
 		if err := yaml.Unmarshal([]byte(parts[1]), &got); err != nil {
 			t.Fatalf("%v\n%s", err, parts[1])
@@ -139,9 +132,7 @@ func TestCardEscapes(t *testing.T) {
 		}
 		for _, active := range []string{"<script", "](http", "<b>"} {
 			for i := strings.Index(line, active); i >= 0; i = -1 {
-				if i == 0 || line[i-1] != '\\' {
-					t.Errorf("%q is active in %q", active, line)
-				}
+				assert.True(t, i != 0 && line[i-1] == '\\', "%q is active in %q", active, line)
 			}
 		}
 		assert.False(t, strings.HasPrefix(line, "# Title"), "a title: %q", line)

@@ -396,9 +396,7 @@ func TestFormatErrors(t *testing.T) {
 		t.Run(c.name+" "+c.format, func(t *testing.T) {
 			parent := t.TempDir()
 			_, err := publish.Publish(t.Context(), c.set, filepath.Join(parent, "set"), options(c.format))
-			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
-				t.Fatalf("error %v\nwant  %s", err, c.want)
-			}
+			require.True(t, err != nil && strings.HasPrefix(err.Error(), c.want), "error %v\nwant  %s", err, c.want)
 			var format *publish.FormatError
 			if c.set != nil && !errors.As(err, &format) {
 				t.Errorf("error of type %T", err)
@@ -421,9 +419,7 @@ func TestOptions(t *testing.T) {
 	} {
 		_, err := publish.Publish(t.Context(), sample(), t.TempDir(), c.o)
 		var option *publish.OptionError
-		if err == nil || err.Error() != c.want || !errors.As(err, &option) {
-			t.Errorf("error %v, want %s", err, c.want)
-		}
+		assert.True(t, err != nil && err.Error() == c.want && errors.As(err, &option), "error %v, want %s", err, c.want)
 	}
 }
 
@@ -460,9 +456,8 @@ func TestDamage(t *testing.T) {
 				assert.ErrorContains(t, err, "is not the file that was published", "%s, %s", format, f.Path)
 			}
 			require.NoError(t, os.Remove(path))
-			if _, err := dataset.Open("published:"+dir, dataset.Options{}); err == nil || !strings.Contains(err.Error(), "no such file") {
-				t.Errorf("%s, %s: %v", format, f.Path, err)
-			}
+			_, err = dataset.Open("published:"+dir, dataset.Options{})
+			assert.ErrorContains(t, err, "no such file", "%s, %s", format, f.Path)
 			require.NoError(t, os.WriteFile(path, whole, 0o644))
 		}
 		// A manifest of another set.
@@ -471,9 +466,8 @@ func TestDamage(t *testing.T) {
 		require.NoError(t, err)
 		hash := res.Manifest.Set
 		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(b), hash, strings.Repeat("0", len(hash)), 1)), 0o644))
-		if _, err := collect(dataset.Open("published:"+dir, dataset.Options{})); err == nil || !strings.Contains(err.Error(), "the references differ from the published ones") {
-			t.Errorf("%s: %v", format, err)
-		}
+		_, err = collect(dataset.Open("published:"+dir, dataset.Options{}))
+		assert.ErrorContains(t, err, "the references differ from the published ones", "%s", format)
 	}
 }
 
@@ -509,18 +503,15 @@ func TestMeaningKept(t *testing.T) {
 	require.NoError(t, err)
 	want := dataset.MeaningKept{Model: "tiny", JudgedBy: "people", N: 2, Kept: 1}
 	got := res.Manifest.MeaningKept
-	if len(got) != 1 || len(got[0].Interval) != 2 {
-		t.Fatalf("%+v", got)
-	}
+	require.True(t, len(got) == 1 && len(got[0].Interval) == 2, "%+v", got)
 	got[0].Interval = nil
 	assert.Empty(t, cmp.Diff(want, got[0]))
 }
 
 func TestVerifyTheManifestItself(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "set")
-	if _, err := publish.Publish(t.Context(), sample(), dir, options(dataset.FormatJSONL)); err != nil {
-		t.Fatal(err)
-	}
+	_, err := publish.Publish(t.Context(), sample(), dir, options(dataset.FormatJSONL))
+	require.NoError(t, err)
 	path := filepath.Join(dir, dataset.ManifestName)
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -582,9 +573,8 @@ func TestKeptColumns(t *testing.T) {
 		ds, err := dataset.Open("table:"+c.path+",id=id,reference=ref,language=lang,"+c.keep, dataset.Options{})
 		require.NoError(t, err)
 		out := filepath.Join(t.TempDir(), "set")
-		if _, err := publish.Publish(t.Context(), ds, out, publish.Options{Format: c.format}); err != nil {
-			t.Fatalf("%s %s: %v", c.format, c.keep, err)
-		}
+		_, err = publish.Publish(t.Context(), ds, out, publish.Options{Format: c.format})
+		require.NoError(t, err, "%s %s", c.format, c.keep)
 		got, err := collect(dataset.Open("published:"+out, dataset.Options{}))
 		require.NoError(t, err)
 		for i, language := range []string{"de", "fr"} {

@@ -135,9 +135,7 @@ func TestLlamaCPPJudges(t *testing.T) {
 					lines++
 					assert.Contains(t, line, `"score":null`, "a system has a score")
 				}
-				if lines != 2 || len(all) < 4 {
-					t.Errorf("%d systems, %d reports", lines, len(all))
-				}
+				assert.True(t, lines == 2 && len(all) >= 4, "%d systems, %d reports", lines, len(all))
 				t.Logf("%d answers: %v", len(all), counts)
 			})
 		}
@@ -154,9 +152,7 @@ func checkParts(t *testing.T, d *judge.Definition, options map[string]string, al
 		assert.Len(t, j.Parts, 3)
 		for _, p := range j.Parts {
 			counts[p.Status]++
-			if p.Raw == nil || (p.Score != nil) != (keepsTo(schema, []byte(*p.Raw)) == nil) {
-				t.Errorf("%+v", p)
-			}
+			assert.True(t, p.Raw != nil && (p.Score != nil) == (keepsTo(schema, []byte(*p.Raw)) == nil), "%+v", p)
 		}
 	}
 	assert.Len(t, all, 4)

@@ -76,9 +76,7 @@ func TestLlamaCPPAnswers(t *testing.T) {
 			r := request("Paraphrase the sentences: The river is quiet.")
 			r.Temperature, r.TopP, r.MaxTokens, r.Extra = 0, 1, 7, goOn
 			cut := ask(t, c, r)
-			if cut.FinishReason != "length" || cut.CompletionTokens != 7 {
-				t.Errorf("an answer of 7 tokens: %+v", cut)
-			}
+			assert.True(t, cut.FinishReason == "length" && cut.CompletionTokens == 7, "an answer of 7 tokens: %+v", cut)
 
 			// At temperature 0 an answer is repeated; at 1 it is not.
 			r.MaxTokens = 64
@@ -100,9 +98,8 @@ func TestLlamaCPPAnswers(t *testing.T) {
 					continue
 				}
 				r.Stop = []string{w}
-				if b := ask(t, c, r); strings.Contains(b.Text, w) || b.FinishReason != "stop" {
-					t.Errorf("stop string %q: %+v", w, b)
-				}
+				b := ask(t, c, r)
+				assert.True(t, !strings.Contains(b.Text, w) && b.FinishReason == "stop", "stop string %q: %+v", w, b)
 				break
 			}
 		})
@@ -114,9 +111,8 @@ func TestLlamaCPPExtraFields(t *testing.T) {
 	r := request("Is it?")
 	r.Extra = map[string]any{"grammar": `root ::= "yes" | "no"`}
 	for _, endpoint := range []llm.Endpoint{llm.Chat, llm.Completions} {
-		if a := ask(t, client(t, endpoint), r); a.Text != "yes" && a.Text != "no" {
-			t.Errorf("%s: the grammar was not heeded: %q", endpoint, a.Text)
-		}
+		a := ask(t, client(t, endpoint), r)
+		assert.False(t, a.Text != "yes" && a.Text != "no", "%s: the grammar was not heeded: %q", endpoint, a.Text)
 	}
 	r = request("")
 	r.Messages = []llm.Message{{Role: "system", Content: "Be brief."}, {Role: "user", Content: "Yes?"}}
@@ -230,9 +226,7 @@ func TestLlamaCPPExpand(t *testing.T) {
 		out, err := os.ReadFile(filepath.Join(dir, "out.jsonl"))
 		require.NoError(t, err)
 		again, err := os.ReadFile(filepath.Join(dir, "again.jsonl"))
-		if err != nil || !bytes.Equal(out, again) {
-			t.Errorf("%s: the second run's output differs (%v)", endpoint, err)
-		}
+		assert.True(t, err == nil && bytes.Equal(out, again), "%s: the second run's output differs (%v)", endpoint, err)
 		// The model writes nonsense, so the checks may reject any answer, but none may be lost.
 		for line := range bytes.Lines(out) {
 			var seg struct {

@@ -45,9 +45,7 @@ func rawRequest(t *testing.T, base, path string, body []byte) []byte {
 	require.NoError(t, err)
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s, %v", path, resp.Status, err)
-	}
+	require.True(t, err == nil && resp.StatusCode == http.StatusOK, "%s: %s, %v", path, resp.Status, err)
 	return b
 }
 
@@ -59,9 +57,8 @@ func tokenized(t *testing.T, base string, body map[string]any) []int {
 	var answer struct {
 		Tokens []int `json:"tokens"`
 	}
-	if err := json.Unmarshal(rawRequest(t, base, "/tokenize", b), &answer); err != nil || len(answer.Tokens) == 0 {
-		t.Fatalf("%+v, %v", answer, err)
-	}
+	err = json.Unmarshal(rawRequest(t, base, "/tokenize", b), &answer)
+	require.True(t, err == nil && len(answer.Tokens) != 0, "%+v, %v", answer, err)
 	return answer.Tokens
 }
 
@@ -69,9 +66,8 @@ func tokenized(t *testing.T, base string, body map[string]any) []int {
 func program(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "refract")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "../../cmd/refract").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "../../cmd/refract").CombinedOutput()
+	require.NoError(t, err, "go build\n%s", out)
 	return path
 }
 

@@ -131,9 +131,7 @@ func TestSmolLM2Expand(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d of 30 accepted; %v", form, accepted, verdicts)
-		if verdicts["not-json"] > 0 || accepted == 0 {
-			t.Errorf("%s: %v", form, verdicts)
-		}
+		assert.True(t, verdicts["not-json"] == 0 && accepted != 0, "%s: %v", form, verdicts)
 
 		refract("check", "jsonl:"+file, "-o", "checked.jsonl")
 		checked, kept := 0, 0
@@ -178,9 +176,7 @@ func same(t *testing.T, a, b string) {
 	x, err := os.ReadFile(a)
 	require.NoError(t, err)
 	y, err := os.ReadFile(b)
-	if err != nil || !bytes.Equal(x, y) {
-		t.Errorf("%s and %s differ (%v)", a, b, err)
-	}
+	assert.True(t, err == nil && bytes.Equal(x, y), "%s and %s differ (%v)", a, b, err)
 }
 
 // A judge of each answer form asks the model. Most answers are not valid reports: the run

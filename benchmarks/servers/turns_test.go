@@ -82,9 +82,7 @@ func TestWhatRanIsRunAgain(t *testing.T) {
 	_, table, found := strings.Cut(content(t, "docs/reference/limits.md"), "| part | ran on | did not run on |")
 	table, _, _ = strings.Cut(table, "\n\n")
 	rows := strings.Split(table, "\n")
-	if !found || len(rows) < 10 {
-		t.Fatal("limits.md has no table of what ran")
-	}
+	require.True(t, found && len(rows) >= 10, "limits.md has no table of what ran")
 	run := scripts(content(t, ".ci/run") + content(t, ".ci/checks"))
 	code := regexp.MustCompile("`([^`]+)`")
 	for _, row := range rows[2:] {

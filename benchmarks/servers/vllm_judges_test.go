@@ -53,9 +53,7 @@ func TestVLLMJudges(t *testing.T) {
 						lacking++
 						continue
 					}
-					if j.Raw == nil || *j.Raw == "" {
-						t.Fatalf("%+v", j)
-					}
+					require.True(t, j.Raw != nil && *j.Raw != "", "%+v", j)
 					conforms := errors.New("nothing was asked for")
 					if schema != nil {
 						structured++

@@ -51,9 +51,7 @@ func vLLMModel(t *testing.T) (m vllmModel) {
 	if err == nil {
 		err = json.Unmarshal(b, &m)
 	}
-	if err != nil || len(m.Texts) == 0 || len(m.Specials) == 0 {
-		t.Fatalf("REFRACT_VLLM_MODEL: %+v, %v", m, err)
-	}
+	require.True(t, err == nil && len(m.Texts) != 0 && len(m.Specials) != 0, "REFRACT_VLLM_MODEL: %+v, %v", m, err)
 	return m
 }
 
@@ -181,7 +179,5 @@ func TestVLLMWait(t *testing.T) {
 	_, said, code := run(t, dir, program, append(args, "--wait", "4m")...)
 	// The model writes nonsense, and a run in which no answer was accepted fails.
 	done := code == 0 || code == 1 && strings.Contains(said, "out.jsonl is written")
-	if !done || len(answers(t, filepath.Join(dir, "out.jsonl"))) != 1 {
-		t.Errorf("exit code %d\n%s", code, said)
-	}
+	assert.True(t, done && len(answers(t, filepath.Join(dir, "out.jsonl"))) == 1, "exit code %d\n%s", code, said)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
@@ -129,9 +130,8 @@ func TestDraws(t *testing.T) {
 			t.Errorf("%v: %d draws of %d, p %v", m, len(res.Draws), res.Resamples, res.P)
 		}
 		o.Draws = false
-		if without, err := Compare(t.Context(), method, tables[0], tables[1], m, o); err != nil || without.Draws != nil || without.P != res.P {
-			t.Errorf("%v: %v, %v", m, without, err)
-		}
+		without, err := Compare(t.Context(), method, tables[0], tables[1], m, o)
+		assert.True(t, err == nil && without.Draws == nil && without.P == res.P, "%v: %v, %v", m, without, err)
 	}
 }
 
@@ -147,7 +147,5 @@ func TestByValue(t *testing.T) {
 		return p
 	}
 	c, err := ByValue([]*correlate.Pairs{of(1, 2, 4, 3), of(1, 1, 1, 1), of(2, 4, 8, 6), of(1, 2, 3, 4), of(4, 3, 2, 1)}, correlate.Measure{})
-	if err != nil || !slices.Equal(c.Ranks, []int{2, 0, 2, 1, 4}) {
-		t.Errorf("%v, %v", c, err)
-	}
+	assert.True(t, err == nil && slices.Equal(c.Ranks, []int{2, 0, 2, 1, 4}), "%v, %v", c, err)
 }

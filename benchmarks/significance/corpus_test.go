@@ -34,9 +34,7 @@ func TestCorpusIsSacreBLEUs(t *testing.T) {
 	}
 	got, err := Corpus(t.Context(), want.Stats, ter, 0.95)
 	require.NoError(t, err)
-	if !near(got.Mean, want.Mean) || !near(got.Half, want.CI) {
-		t.Errorf("%+v, want %v ± %v", got, want.Mean, want.CI)
-	}
+	assert.True(t, near(got.Mean, want.Mean) && near(got.Half, want.CI), "%+v, want %v ± %v", got, want.Mean, want.CI)
 	if narrow, err := Corpus(t.Context(), want.Stats, ter, 0.5); err != nil || narrow.Mean != got.Mean || narrow.Half >= got.Half {
 		t.Errorf("confidence 0.5: %+v, %v", narrow, err)
 	}

@@ -59,9 +59,7 @@ func TestLikePPIPy(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(text, &more)
 		}
-		if err != nil || len(more) == 0 {
-			t.Fatalf("%d intervals: %v", len(more), err)
-		}
+		require.True(t, err == nil && len(more) != 0, "%d intervals: %v", len(more), err)
 		cases = append(cases, more...)
 	}
 	for i, c := range cases {

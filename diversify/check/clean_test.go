@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -114,27 +115,18 @@ func TestClean(t *testing.T) {
 
 // checkClean tests properties that hold for any answer: cleaning is idempotent, names steps if
 // and only if it changes something, and never empties an answer that has words.
-func checkClean(t interface {
-	Helper()
-	Errorf(string, ...any)
-}, c *check.Checker, raw, ref string) {
+func checkClean(t rapid.TB, c *check.Checker, raw, ref string) {
 	t.Helper()
 	text, steps := c.Clean(raw, ref)
 	again, more := c.Clean(text, ref)
 	if again != text || len(more) > 0 {
 		t.Errorf("Clean(%q, %q) = %q, and of that %q %v", raw, ref, text, again, more)
 	}
-	if (text != raw) != (len(steps) > 0) {
-		t.Errorf("Clean(%q, %q) = %q with the steps %v", raw, ref, text, steps)
-	}
+	assert.Equal(t, len(steps) > 0, text != raw, "Clean(%q, %q) = %q with the steps %v", raw, ref, text, steps)
 	for i, s := range steps {
-		if slices.Contains(steps[:i], s) || !slices.Contains(check.Steps(), s) {
-			t.Errorf("steps %v", steps)
-		}
+		assert.True(t, !slices.Contains(steps[:i], s) && slices.Contains(check.Steps(), s), "steps %v", steps)
 	}
-	if text == "" && strings.TrimSpace(raw) != "" {
-		t.Errorf("Clean(%q, %q) leaves nothing", raw, ref)
-	}
+	assert.False(t, text == "" && strings.TrimSpace(raw) != "", "Clean(%q, %q) leaves nothing", raw, ref)
 	if utf8.ValidString(raw) && !utf8.ValidString(text) {
 		t.Errorf("Clean(%q, %q) = %q is not valid UTF-8", raw, ref, text)
 	}
@@ -143,9 +135,7 @@ func checkClean(t interface {
 			t.Errorf("%q for %q: %q is accepted, and cleaned again %q", raw, ref, r.Text, again)
 		}
 	}
-	if len(text) > len(raw) {
-		t.Errorf("Clean(%q, %q) = %q is longer", raw, ref, text)
-	}
+	assert.True(t, len(text) <= len(raw), "Clean(%q, %q) = %q is longer", raw, ref, text)
 }
 
 // pieces are the parts of random answers.

@@ -143,17 +143,15 @@ func TestApplyErrors(t *testing.T) {
 	} {
 		d, err := review.Read(write(t, line(t, c.d)))
 		require.NoError(t, err)
-		if _, err = collect(d.Apply(ds)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v; want %s", c.name, err, c.want)
-		}
+		_, err = collect(d.Apply(ds))
+		assert.ErrorContains(t, err, c.want, "%s", c.name)
 	}
 	// If a word of the reference or the answer changes, the decision no longer applies.
 	d, err := review.Read(write(t, line(t, review.Decision{Answer: review.Key(ds[1], &ds[1].Variants[0]), Segment: "2", Choice: review.Reject})))
 	require.NoError(t, err)
 	ds[1].References[0] = refract.NewText("It is not.")
-	if _, err := collect(d.Apply(ds)); err == nil {
-		t.Error("a decision about another reference is carried out")
-	}
+	_, err = collect(d.Apply(ds))
+	assert.Error(t, err, "a decision about another reference is carried out")
 }
 
 func TestReadErrors(t *testing.T) {
@@ -179,13 +177,10 @@ func TestOpenRemovesAnUnfinishedLine(t *testing.T) {
 	b, _ := os.ReadFile(path)
 	require.NoError(t, os.WriteFile(path, b[:len(b)-1], 0o666))
 	f, _, torn, err := review.Open(path)
-	if err != nil || !torn {
-		t.Fatal(torn, err)
-	}
+	require.True(t, err == nil && torn, "%v %v", torn, err)
 	f.Close()
-	if _, err := review.Read(path); err != nil {
-		t.Error(err)
-	}
+	_, err = review.Read(path)
+	assert.NoError(t, err)
 }
 
 func TestPick(t *testing.T) {
@@ -213,9 +208,8 @@ func TestPick(t *testing.T) {
 	assert.Empty(t, cmp.Diff(want, groups))
 	slices.Reverse(ds)
 	again, err := review.Pick(context.Background(), ds, w, nil)
-	if d := cmp.Diff(items, again); d != "" || err != nil {
-		t.Error("the order of segments changes the choice:", d, err)
-	}
+	d := cmp.Diff(items, again)
+	assert.True(t, d == "" && err == nil, "the order of segments changes the choice: %v %v", d, err)
 	for i := range 30 { // answers that a run has drawn replace the draw
 		ds[i].Variants[0].Audit = "kept"
 	}
@@ -226,7 +220,5 @@ func TestPick(t *testing.T) {
 			drawn++
 		}
 	}
-	if drawn != 30 || err != nil {
-		t.Errorf("%d are drawn, %v; want the 30 that a run has drawn", drawn, err)
-	}
+	assert.True(t, drawn == 30 && err == nil, "%d are drawn, %v; want the 30 that a run has drawn", drawn, err)
 }

@@ -147,12 +147,10 @@ func TestVectors(t *testing.T) {
 	}
 	assert.Equal(t, 1, e.calls)
 	segments[2].Variants[0].Text.Value = "b!"
-	if _, err := sel.Orders(t.Context(), segments); err == nil || !strings.Contains(err.Error(), "farthest over embeddings: no server") {
-		t.Errorf("error %v", err)
-	}
-	if _, err := (&selection.Selector{Method: selection.ByFacility}).Orders(t.Context(), segments); err == nil {
-		t.Error("no error without a similarity")
-	}
+	_, err = sel.Orders(t.Context(), segments)
+	assert.ErrorContains(t, err, "farthest over embeddings: no server")
+	_, err = (&selection.Selector{Method: selection.ByFacility}).Orders(t.Context(), segments)
+	assert.Error(t, err, "no error without a similarity")
 }
 
 func TestOrdersStopWithTheContext(t *testing.T) {

@@ -74,9 +74,7 @@ func nearest(m Matrix, others []int, c int, none float64) float64 {
 func TestParseMethod(t *testing.T) {
 	for _, name := range MethodNames() {
 		m, err := ParseMethod(name)
-		if err != nil || m.String() != name {
-			t.Errorf("%s: %v, %v", name, m, err)
-		}
+		assert.True(t, err == nil && m.String() == name, "%s: %v, %v", name, m, err)
 	}
 	_, err := ParseMethod("furthest")
 	assert.ErrorContains(t, err, `did you mean "farthest"`)

@@ -113,9 +113,8 @@ func TestLinksAndDevices(t *testing.T) {
 	require.NoError(t, os.WriteFile(target, []byte("old"), 0o666))
 	require.NoError(t, os.Symlink("target", link))
 	require.NoError(t, writeText(link, "new"))
-	if to, err := os.Readlink(link); err != nil || to != "target" {
-		t.Errorf("the link is %q, %v", to, err)
-	}
+	to, err := os.Readlink(link)
+	assert.True(t, err == nil && to == "target", "the link is %q, %v", to, err)
 	b, _ := os.ReadFile(target)
 	assert.Equal(t, "new", string(b), "the file of the link has %q", b)
 	require.NoError(t, os.Remove(target))
@@ -128,9 +127,8 @@ func TestLinksAndDevices(t *testing.T) {
 		d, err := files.CreateFolder(name)
 		require.NoError(t, err)
 		require.NoError(t, errors.Join(d.Write("x", func(io.Writer) error { return nil }), d.Commit()))
-		if _, err := os.Readlink(name); err != nil {
-			t.Errorf("the link to a folder is replaced: %v", err)
-		}
+		_, err = os.Readlink(name)
+		assert.NoError(t, err, "the link to a folder is replaced")
 	}
 	got := names(t, folder)
 	assert.True(t, slices.Equal(got, []string{"x"}), "the folder of the link has %v", got)
@@ -156,9 +154,8 @@ func TestErrorsNameTheOutput(t *testing.T) {
 	want := "out cannot be written: permission denied: make the folder " + dir + " writable, or choose another place"
 	assert.Equal(t, want, refused.Error(), "no permission: %v", refused)
 	if _, err := os.Stat("/proc/self"); err == nil {
-		if _, err := files.CreateFolder("/proc/none"); err == nil || strings.Contains(err.Error(), "there is no folder") {
-			t.Errorf("a folder in /proc: %v", err)
-		}
+		_, err := files.CreateFolder("/proc/none")
+		assert.True(t, err != nil && !strings.Contains(err.Error(), "there is no folder"), "a folder in /proc: %v", err)
 	}
 	out := filepath.Join(dir, "out")
 	f := create(t, out, "x")
@@ -167,9 +164,8 @@ func TestErrorsNameTheOutput(t *testing.T) {
 		t.Errorf("a folder in the way: %v", err)
 	}
 	f.Abort()
-	if _, err := files.CreateFolder(out); err == nil || !strings.Contains(err.Error(), "has something in it") {
-		t.Errorf("a full folder in the way: %v", err)
-	}
+	_, err := files.CreateFolder(out)
+	assert.ErrorContains(t, err, "has something in it", "a full folder in the way")
 	require.NoError(t, os.Remove(filepath.Join(out, "in")))
 	d, err := files.CreateFolder(out)
 	require.NoError(t, err)
@@ -178,9 +174,8 @@ func TestErrorsNameTheOutput(t *testing.T) {
 		t.Errorf("a file in a file: %v", err)
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(out, "late"), 0o777))
-	if err := d.Commit(); err == nil || strings.Contains(err.Error(), ".tmp") {
-		t.Errorf("a full folder in the way: %v", err)
-	}
+	err = d.Commit()
+	assert.True(t, err != nil && !strings.Contains(err.Error(), ".tmp"), "a full folder in the way: %v", err)
 	d.Abort()
 	got := names(t, dir)
 	assert.True(t, slices.Equal(got, []string{"out"}), "left: %v", got)

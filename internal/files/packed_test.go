@@ -21,9 +21,8 @@ func pack(t rapid.TB, name string, text []byte) []byte {
 	if err == nil {
 		_, err = w.Write(text)
 	}
-	if err = errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	err = errors.Join(err, w.Close())
+	require.NoError(t, err)
 	return out.Bytes()
 }
 
@@ -36,9 +35,8 @@ func unpack(file []byte) (string, error) {
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := []byte(rapid.String().Draw(t, "text"))
-		if got, err := unpack(text); err != nil || got != string(text) {
-			t.Fatalf("plain: %q, %v", got, err)
-		}
+		got, err := unpack(text)
+		require.True(t, err == nil && got == string(text), "plain: %q, %v", got, err)
 		for _, name := range []string{"a.gz", "a.ZST"} {
 			file := pack(t, name, text)
 			if got, err := unpack(file); err != nil || got != string(text) {
@@ -79,17 +77,15 @@ func TestReadErrorIsNotDamage(t *testing.T) {
 	fault := failing{errors.New("no such disk")}
 	for _, head := range [][]byte{nil, pack(t, "a.gz", []byte("text"))[:12], pack(t, "a.zst", []byte("text"))[:8]} {
 		r := files.NewReader(io.NopCloser(io.MultiReader(bytes.NewReader(head), fault)))
-		if _, err := io.ReadAll(r); err != error(fault) {
-			t.Errorf("%d bytes: %v", len(head), err)
-		}
+		_, err := io.ReadAll(r)
+		assert.True(t, err == error(fault), "%d bytes: %v", len(head), err)
 	}
 }
 
 func TestName(t *testing.T) {
 	for path, want := range map[string]string{"a.jsonl": "a.jsonl", "d/a.jsonl.gz": "d/a.jsonl", "a.txt.ZST": "a.txt", "gz": "gz", "": ""} {
 		assert.Equal(t, want, files.Unpacked(path), path)
-		if w, err := files.NewWriter(io.Discard, path); err != nil || (w == nil) != (want == path) {
-			t.Errorf("%q: %v, %v", path, w, err)
-		}
+		w, err := files.NewWriter(io.Discard, path)
+		assert.True(t, err == nil && (w == nil) == (want == path), "%q: %v, %v", path, w, err)
 	}
 }

@@ -36,15 +36,12 @@ func hostile() *rapid.Generator[string] {
 }
 
 // fenced decodes the output of Fence as JSON.
-func fenced(t interface{ Fatal(args ...any) }, field, text string) string {
+func fenced(t rapid.TB, field, text string) string {
 	wrapped := Fence(field, text)
 	var got map[string]string
-	if err := json.Unmarshal([]byte(wrapped), &got); err != nil {
-		t.Fatal(err)
-	}
-	if i := strings.IndexFunc(wrapped, forbidden); i >= 0 || len(got) != 1 || !utf8.ValidString(wrapped) {
-		t.Fatal(wrapped)
-	}
+	require.NoError(t, json.Unmarshal([]byte(wrapped), &got))
+	i := strings.IndexFunc(wrapped, forbidden)
+	require.True(t, i < 0 && len(got) == 1 && utf8.ValidString(wrapped), wrapped)
 	return got[field]
 }
 

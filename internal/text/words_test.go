@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 func TestAppendWords(t *testing.T) {
@@ -35,9 +35,7 @@ func TestWordsStandInOrder(t *testing.T) {
 		rest := Lower(s)
 		for _, w := range AppendWords(nil, s) {
 			_, after, found := strings.Cut(rest, w)
-			if w == "" || !found {
-				t.Fatalf("%q: word %q is out of place", s, w)
-			}
+			require.True(t, w != "" && found, "%q: word %q is out of place", s, w)
 			rest = after
 		}
 	})

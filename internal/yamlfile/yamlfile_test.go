@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestErrorsSayWhere(t *testing.T) {
@@ -85,17 +87,14 @@ func TestBounds(t *testing.T) {
 		if err == nil {
 			var v any
 			err = f.Decode(&v, "be read")
-			if test.want == "" && name != "own alias" && err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+			assert.False(t, test.want == "" && name != "own alias" && err != nil, "%s: %v", name, err)
 		}
 		runtime.ReadMemStats(&after)
 		if test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %s", name, err, test.want)
 		}
-		if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 100 {
-			t.Errorf("%s: %d MB", name, used)
-		}
+		used := (after.TotalAlloc - before.TotalAlloc) >> 20
+		assert.True(t, used <= 100, "%s: %d MB", name, used)
 	}
 }
 
@@ -115,8 +114,6 @@ func TestPanicsAreErrors(t *testing.T) {
 			var v struct{ Datasets, A []string }
 			err = f.Decode(&v, "test")
 		}
-		if err == nil || !strings.HasPrefix(err.Error(), "f.yaml: a tag") {
-			t.Errorf("%q: %v", text, err)
-		}
+		assert.True(t, err != nil && strings.HasPrefix(err.Error(), "f.yaml: a tag"), "%q: %v", text, err)
 	}
 }

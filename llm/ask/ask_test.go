@@ -94,9 +94,8 @@ func TestAnswersAreStoredAndSharedInOrder(t *testing.T) {
 
 func TestWithoutAClient(t *testing.T) {
 	a := ask.New(ask.Config{Store: cache.NewMemory()})
-	if _, err := all(t.Context(), a, "one"); !errors.Is(err, ask.ErrNotStored) || !strings.HasPrefix(err.Error(), "at one: ") {
-		t.Errorf("%v", err)
-	}
+	_, err := all(t.Context(), a, "one")
+	assert.True(t, errors.Is(err, ask.ErrNotStored) && strings.HasPrefix(err.Error(), "at one: "), "%v", err)
 }
 
 // Up to a number of requests may fail because of their content, whether or not the model has
@@ -175,7 +174,7 @@ func TestOneInput(t *testing.T) {
 				got, err := all(t.Context(), ask.New(ask.Config{Client: c, Store: store, Concurrency: concurrency, Tolerate: 5}), strings.Fields(test.prompts)...)
 				name := fmt.Sprintf("%v: %+v, %d at a time", kind, test, concurrency)
 				if ends := kind == llm.ErrAuth || kind == llm.ErrQuota || test.calls == 0; ends {
-					assert.ErrorIs(t, err, kind, "%s: %v", name, err)
+					assert.ErrorIs(t, err, kind, "%s", name)
 					continue
 				}
 				failed := 0
@@ -298,9 +297,8 @@ func TestFailureEndsOtherRuns(t *testing.T) {
 		both.Wait()
 		assert.Len(t, c.calls, 4)
 		for _, p := range c.calls {
-			if _, found, err := cache.NewAnswers(store).Get(t.Context(), []cache.Key{question(p).Key}); err != nil || found[0] == (p == "bad") {
-				t.Errorf("%s: stored %v, %v", p, found, err)
-			}
+			_, found, err := cache.NewAnswers(store).Get(t.Context(), []cache.Key{question(p).Key})
+			assert.True(t, err == nil && found[0] != (p == "bad"), "%s: stored %v, %v", p, found, err)
 		}
 		_, err := all(t.Context(), a, "f")
 		assert.NoError(t, err, "a later run")

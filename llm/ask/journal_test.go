@@ -24,9 +24,8 @@ func TestJournalOfAnotherRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	j, err := openJournal(path, testHead, nil)
 	require.NoError(t, err)
-	if _, err := openJournal(path, testHead, nil); !errors.Is(err, errLocked) || !strings.Contains(err.Error(), path) {
-		t.Errorf("a second one: %v", err)
-	}
+	_, err = openJournal(path, testHead, nil)
+	assert.True(t, errors.Is(err, errLocked) && strings.Contains(err.Error(), path), "a second one: %v", err)
 	j.f.Close()
 	for _, change := range []func(*journalHead){
 		func(h *journalHead) { h.Server = "http://elsewhere" }, func(h *journalHead) { h.URL = "/v1/completions" }, func(h *journalHead) { h.Model = "other" },

@@ -31,9 +31,7 @@ func TestMarshalJSON(t *testing.T) {
 		c.report.Locate(texts)
 		c.report.Check(texts, analysis.Rules{})
 		got, err := c.report.MarshalJSON()
-		if err != nil || string(got) != c.want {
-			t.Errorf("%s\n%v, want\n%s", got, err, c.want)
-		}
+		assert.True(t, err == nil && string(got) == c.want, "%s\n%v, want\n%s", got, err, c.want)
 	}
 	_, err := json.Marshal(&analysis.Report{Outcome: analysis.Scored, Score: new(math.NaN())})
 	assert.Error(t, err, "NaN was written")
@@ -54,7 +52,6 @@ func TestUnmarshalJSONRefuses(t *testing.T) {
 		assert.Error(t, json.Unmarshal([]byte(s), &r), "%s was read", s)
 	}
 	var r analysis.Report
-	if err := json.Unmarshal([]byte(`{"line":3,"status":"blocked","score":null,"errors":null}`), &r); err != nil || r.Outcome != analysis.Blocked {
-		t.Error(err, r)
-	}
+	err := json.Unmarshal([]byte(`{"line":3,"status":"blocked","score":null,"errors":null}`), &r)
+	assert.True(t, err == nil && r.Outcome == analysis.Blocked, "%v %v", err, r)
 }

@@ -69,7 +69,7 @@ func anyTexts(t *rapid.T, r *analysis.Report) analysis.Texts {
 }
 
 // checkLocated fails if a located report breaks a promise of Locate.
-func checkLocated(t interface{ Fatalf(string, ...any) }, r *analysis.Report, texts analysis.Texts) {
+func checkLocated(t rapid.TB, r *analysis.Report, texts analysis.Texts) {
 	runes := []rune(texts.Hypothesis)
 	for _, e := range r.Errors {
 		span := e.Span
@@ -83,9 +83,7 @@ func checkLocated(t interface{ Fatalf(string, ...any) }, r *analysis.Report, tex
 				t.Fatalf("%q: %q is not quoted", e.Location, at)
 			}
 		case analysis.InSource, analysis.Absent, analysis.NotStated:
-			if span != (analysis.Span{}) {
-				t.Fatalf("%q: %s with the span %v", e.Location, e.Place, span)
-			}
+			require.Equal(t, analysis.Span{}, span, "%q: %s with the span %v", e.Location, e.Place, span)
 			if e.Place == analysis.InSource && texts.Source == "" {
 				t.Fatalf("%q in a source that is not there", e.Location)
 			}
@@ -129,9 +127,7 @@ func TestCheckProperties(t *testing.T) {
 		}
 		for i, p := range r.Problems {
 			of := at(p)
-			if of < -1 || of >= len(r.Errors) || p.Detail == "" {
-				t.Fatalf("problem %+v", p)
-			}
+			require.True(t, of >= -1 && of < len(r.Errors) && p.Detail != "", "problem %+v", p)
 			if i > 0 && at(r.Problems[i-1]) == of && r.Problems[i-1].Code == p.Code {
 				t.Fatalf("%s twice for error %d", p.Code, of)
 			}
@@ -151,15 +147,12 @@ func TestJSONRoundTrip(t *testing.T) {
 		data, err := json.Marshal(r)
 		require.NoError(t, err)
 		var back analysis.Report
-		if err := json.Unmarshal(data, &back); err != nil {
-			t.Fatalf("%v: %s", err, data)
-		}
+		err = json.Unmarshal(data, &back)
+		require.NoError(t, err, "%s", data)
 		valid := cmp.Transformer("utf8", func(s string) string { return string([]rune(s)) })
 		require.Equal(t, "", cmp.Diff(r, &back, valid, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(analysis.Error{}, "Span")))
 		for i := range r.Errors {
-			if r.Errors[i].Span != back.Errors[i].Span {
-				t.Fatal("spans differ")
-			}
+			require.Equal(t, back.Errors[i].Span, r.Errors[i].Span, "spans differ")
 		}
 	})
 }

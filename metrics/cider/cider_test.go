@@ -52,9 +52,7 @@ func TestEqualsPlainComputation(t *testing.T) {
 				}
 			}
 			for _, v := range append(cells, native...) {
-				if !(v >= 0 && v <= 10+1e-9) {
-					t.Fatalf("%+v: %v is out of bounds", o, v)
-				}
+				require.True(t, v >= 0 && v <= 10+1e-9, "%+v: %v is out of bounds", o, v)
 			}
 		}
 	})
@@ -99,24 +97,20 @@ func TestFit(t *testing.T) {
 	m, err := newMetric(options{})
 	require.NoError(t, err)
 	b := metrics.Block{Hypotheses: []string{"a b"}, References: []string{"a b"}}
-	if _, err := m.Score(t.Context(), []metrics.Block{b}); err == nil || !strings.Contains(err.Error(), "not fitted") {
-		t.Errorf("an unfitted metric scores: %v", err)
-	}
+	_, err = m.Score(t.Context(), []metrics.Block{b})
+	assert.ErrorContains(t, err, "not fitted", "an unfitted metric scores")
 	if !metrics.HasNative(m) || m.Fitted() {
 		t.Errorf("an unfitted metric has native %v, fitted %v", metrics.HasNative(m), m.Fitted())
 	}
-	if _, err := m.Fit(t.Context(), each([][]string{nil})); err == nil {
-		t.Errorf("fitted to nothing")
-	}
+	_, err = m.Fit(t.Context(), each([][]string{nil}))
+	assert.Error(t, err, "fitted to nothing")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := m.Fit(ctx, each([][]string{{"a"}})); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end: %v", err)
-	}
+	_, err = m.Fit(ctx, each([][]string{{"a"}}))
+	assert.ErrorIs(t, err, context.Canceled)
 	broken := errors.New("broken")
-	if _, err := m.Fit(t.Context(), func(yield func([]string, error) bool) { yield(nil, broken) }); !errors.Is(err, broken) {
-		t.Errorf("a dataset that cannot be read: %v", err)
-	}
+	_, err = m.Fit(t.Context(), func(yield func([]string, error) bool) { yield(nil, broken) })
+	assert.ErrorIs(t, err, broken, "a dataset that cannot be read")
 	one, two := mustFit(options{}, [][]string{{"a b"}, {"c"}}), mustFit(options{}, [][]string{{"a b"}, {"c", "d"}})
 	for _, c := range []struct {
 		m    *metric
@@ -147,17 +141,13 @@ func TestSpecs(t *testing.T) {
 		_, err := m.(metrics.Fitter).Fit(t.Context(), each(segments))
 		require.NoError(t, err)
 	}
-	if _, err := m.(metrics.Fitter).Fit(t.Context(), each([][]string{{"c"}})); err == nil || !strings.Contains(err.Error(), "exists") {
-		t.Errorf("a file is overwritten: %v", err)
-	}
+	_, err = m.(metrics.Fitter).Fit(t.Context(), each([][]string{{"c"}}))
+	assert.ErrorContains(t, err, "exists", "a file is overwritten")
 	file, err := os.ReadFile(path)
-	if want := header + "\t2\tptb\na\t1\na b\t1\nb\t2\n"; err != nil || string(file) != want {
-		t.Errorf("file %q, %v, want %q", file, err, want)
-	}
+	want := header + "\t2\tptb\na\t1\na b\t1\nb\t2\n"
+	assert.True(t, err == nil && string(file) == want, "file %q, %v, want %q", file, err, want)
 	m, err = offered.Parse(t.Context(), "cider-d:df="+path)
-	if err != nil || !m.(*metric).Fitted() || m.Info().Name != "cider-d:df="+path {
-		t.Errorf("%v, %v", m, err)
-	}
+	assert.True(t, err == nil && m.(*metric).Fitted() && m.Info().Name == "cider-d:df="+path, "%v, %v", m, err)
 	for spec, want := range map[string]string{
 		"cider-d:df=" + path + ",save=x":      "give only one of them",
 		"cider-d:df=" + path + ",tokenize=zh": "with tokenizer ptb, not zh",

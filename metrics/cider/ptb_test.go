@@ -38,9 +38,8 @@ func TestWordsPeer(t *testing.T) {
 			}
 		}
 	}
-	if err := in.Err(); err != nil || lines == 0 {
-		t.Fatalf("%s: %d lines, %v", path, lines, err)
-	}
+	err = in.Err()
+	require.True(t, err == nil && lines != 0, "%s: %d lines, %v", path, lines, err)
 	t.Logf("%d lines, %d differ", lines, bad)
 }
 
@@ -73,9 +72,7 @@ func TestLongTexts(t *testing.T) {
 	for piece, want := range map[string]int{"a,": 1, "a+.": 2, "<!a ": 2, "a@(": 3, "&amp;x ": 2, "中，": 2} {
 		n, times := 0, 700
 		newPenn().Split(strings.Repeat(piece, times), func([]byte) { n++ })
-		if n != want*times {
-			t.Errorf("%d words of %q %d times, want %d of each", n, piece, times, want)
-		}
+		assert.Equal(t, want*times, n, "%d words of %q %d times, want %d of each", n, piece, times, want)
 	}
 }
 

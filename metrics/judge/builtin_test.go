@@ -72,16 +72,14 @@ func TestBuiltinFiles(t *testing.T) {
 	names := slices.Sorted(slices.Values(Names()))
 	assert.True(t, slices.Equal(files, names), "files %v, names %v", files, names)
 	for _, d := range Builtin() {
-		if found, err := Find(d.Name); err != nil || found.Name != d.Name {
-			t.Errorf("Find(%q) = %v, %v", d.Name, found, err)
-		}
+		found, err := Find(d.Name)
+		assert.True(t, err == nil && found.Name == d.Name, "Find(%q) = %v, %v", d.Name, found, err)
 		if d.Summary == "" || d.Source == "" || !strings.HasPrefix(d.YAML(), "name: "+d.Name+"\n") {
 			t.Errorf("%s: summary, source or YAML missing", d.Name)
 		}
 	}
-	if _, err := Find("gemba-star"); err == nil || !strings.Contains(err.Error(), `did you mean "gemba-stars"?`) {
-		t.Errorf("Find of a misspelling: %v", err)
-	}
+	_, err = Find("gemba-star")
+	assert.ErrorContains(t, err, `did you mean "gemba-stars"?`, "Find of a misspelling")
 }
 
 // combinations returns all choices of a definition's options, with a text for options that
@@ -127,9 +125,8 @@ func TestBuiltinCombinations(t *testing.T) {
 				checkLikelihood(t, r)
 				continue
 			}
-			if _, err := r.Parser(); err != nil {
-				t.Errorf("%s %v: %v", d.Name, options, err)
-			}
+			_, err = r.Parser()
+			assert.NoError(t, err, "%s %v: %v", d.Name, options, err)
 			h, err := r.Hardened()
 			require.NoError(t, err)
 			if h.Hash() == r.Hash() || h.Name() != r.Name()+"-hardened" || h.Spec() == r.Spec() {
@@ -233,9 +230,7 @@ func TestBuiltinFacts(t *testing.T) {
 		r := find(t, name, options)
 		info := r.Info()
 		got := fact{r.Spec(), info.Needs(), r.Endpoint(), r.Turns(), info.Lower, info.Upper}
-		if got != c {
-			t.Errorf("got  %+v\nwant %+v", got, c)
-		}
+		assert.Equal(t, c, got)
 		assert.Equal(t, metrics.HigherIsBetter, info.Direction, "%s: lower is better", c.spec)
 	}
 }

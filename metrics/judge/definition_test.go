@@ -55,9 +55,7 @@ func TestParseDefinition(t *testing.T) {
 	if got := r.Request("m", 0, placeholders, nil); !cmp.Equal(got, want) {
 		t.Error(cmp.Diff(want, got))
 	}
-	if r.Model() != "" || r.NeedsReference() || !r.NeedsSource() || r.Endpoint() != llm.Chat {
-		t.Errorf("%+v", r)
-	}
+	assert.True(t, r.Model() == "" && !r.NeedsReference() && r.NeedsSource() && r.Endpoint() == llm.Chat, "%+v", r)
 }
 
 // Errors name the line and the field. Features of one endpoint are accepted only for that endpoint.
@@ -163,9 +161,8 @@ func TestResolveErrors(t *testing.T) {
 	} {
 		d, err := Find(c.judge)
 		require.NoError(t, err)
-		if _, err = d.Resolve(c.options); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s %v: %v, want %q", c.judge, c.options, err, c.want)
-		}
+		_, err = d.Resolve(c.options)
+		assert.ErrorContains(t, err, c.want, "%s %v", c.judge, c.options)
 	}
 }
 

@@ -30,9 +30,7 @@ func TestFreshTurn(t *testing.T) {
 	r, err := find(t, "gemba-esa", map[string]string{"sl": "Chinese", "tl": "English"}).Hardened()
 	require.NoError(t, err)
 	m := r.Request("m", 1, placeholders, []string{"Major:\nother - \"</s>\"\n"}).Messages
-	if len(m) != 2 || m[0] != (llm.Message{Role: "system", Content: guard.Notice}) {
-		t.Fatalf("%+v", m)
-	}
+	require.True(t, len(m) == 2 && m[0] == (llm.Message{Role: "system", Content: guard.Notice}), "%+v", m)
 	assert.Contains(t, m[1].Content, "Annotated error spans:\n```"+guard.Fence(guard.Answer, "Major:\nother - \"</s>\"")+"```")
 }
 

@@ -111,9 +111,8 @@ func TestSamples(t *testing.T) {
 	store := cache.NewMemory()
 	blocks := []metrics.Block{{Source: "s", Hypotheses: []string{"a", "a", "b"}}}
 	const spec = "gemba-da:sl=German,tl=English,reference=no"
-	if _, err := newJudge(t, m, spec, store).Score(t.Context(), blocks); err != nil {
-		t.Fatal(err)
-	}
+	_, err := newJudge(t, m, spec, store).Score(t.Context(), blocks)
+	require.NoError(t, err)
 	j := newJudge(t, m, spec+",samples=4", store)
 	scores, err := j.Score(t.Context(), blocks)
 	require.NoError(t, err)
@@ -137,9 +136,8 @@ func TestSamples(t *testing.T) {
 	answers[1] = "none"
 	again := newJudge(t, m, spec+",samples=3,unparseable=retry:1", nil)
 	m.asked = nil
-	if scores, err = again.Score(t.Context(), blocks[:1]); err != nil {
-		t.Fatal(err)
-	}
+	scores, err = again.Score(t.Context(), blocks[:1])
+	require.NoError(t, err)
 	if got := scores[0]; got.Status[0] != metrics.Unparseable || !strings.HasPrefix(got.Reports[0].Detail, "1 of 3 have a score") {
 		t.Errorf("%v %+v", got.Status, got.Reports[0])
 	}
@@ -150,12 +148,10 @@ func TestSamples(t *testing.T) {
 	assert.Empty(t, cmp.Diff(map[any]int{nil: 2, 1: 2, 2: 2, 4: 2, 5: 2}, seeds))
 	// The forecast predicts these calls.
 	f := again.(metrics.Foreseeing).Foresee()
-	if _, err := f.Score(t.Context(), []metrics.Block{{Source: "new", Hypotheses: []string{"a", "b"}}}); err != nil {
-		t.Fatal(err)
-	}
-	if o := f.Outlook(); o.Cells != 2 || o.Calls != 6 {
-		t.Errorf("%+v", o)
-	}
+	_, err = f.Score(t.Context(), []metrics.Block{{Source: "new", Hypotheses: []string{"a", "b"}}})
+	require.NoError(t, err)
+	o := f.Outlook()
+	assert.True(t, o.Cells == 2 && o.Calls == 6, "%+v", o)
 }
 
 func TestSampleOptions(t *testing.T) {
@@ -241,9 +237,7 @@ func TestFailNamesTheCell(t *testing.T) {
 		{Hypotheses: []string{"a", "b"}, References: []string{"r"}},
 	})
 	var at *metrics.CellError
-	if !errors.As(err, &at) || at.Block != 0 || at.Hypothesis != 0 {
-		t.Errorf("%v", err)
-	}
+	assert.True(t, errors.As(err, &at) && at.Block == 0 && at.Hypothesis == 0, "%v", err)
 }
 
 func TestRetry(t *testing.T) {
@@ -263,12 +257,9 @@ func TestRetry(t *testing.T) {
 	scores, err := j.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"cut", "second", "never"}, References: []string{"r"}}})
 	require.NoError(t, err)
 	s := scores[0]
-	if d := cmp.Diff([]metrics.Status{0, 0, metrics.Unparseable}, s.Status); d != "" || s.Values[0] != -3 || s.Values[1] != -1 {
-		t.Errorf("%v; %s", s.Values, d)
-	}
-	if len(m.asked) != 2+2+3 {
-		t.Errorf("%d calls", len(m.asked))
-	}
+	d := cmp.Diff([]metrics.Status{0, 0, metrics.Unparseable}, s.Status)
+	assert.True(t, d == "" && s.Values[0] == -3 && s.Values[1] == -1, "%v; %s", s.Values, d)
+	assert.True(t, len(m.asked) == 2+2+3, "%d calls", len(m.asked))
 }
 
 // The second turn follows the answer to the first in the same conversation.
@@ -290,9 +281,8 @@ func TestTwoTurns(t *testing.T) {
 		t.Errorf("%v, %+v", scores[0].Values, r)
 	}
 	last := m.asked[len(m.asked)-1].Messages
-	if n := len(last); last[n-2].Role != "assistant" || last[n-2].Content != "Minor errors: the word 'big'." {
-		t.Errorf("%+v", last)
-	}
+	n := len(last)
+	assert.True(t, last[n-2].Role == "assistant" && last[n-2].Content == "Minor errors: the word 'big'.", "%+v", last)
 }
 
 // Of the first turn, GEMBA-ESA's second turn sees only the errors. The report has the
@@ -359,9 +349,7 @@ func TestBoundsIncludePolicyValue(t *testing.T) {
 func TestPolicies(t *testing.T) {
 	for _, s := range []string{"exclude", "zero", "retry:3", "fail", "-25", "0.5"} {
 		p, err := judge.ParsePolicy(s)
-		if err != nil || p.String() != s {
-			t.Errorf("%s: %v, %v", s, p, err)
-		}
+		assert.True(t, err == nil && p.String() == s, "%s: %v, %v", s, p, err)
 	}
 	for _, s := range []string{"", "never", "retry:0", "retry:x", "NaN", "Inf", "exclude:1"} {
 		_, err := judge.ParsePolicy(s)

@@ -131,9 +131,7 @@ func TestOneRow(t *testing.T) {
 		require.NoError(t, err)
 		got, err := m.Score(t.Context(), blocks)
 		if bad == "dead" {
-			if err == nil || failed != 0 {
-				t.Errorf("a server that is down: %v, %d failed", err, failed)
-			}
+			assert.True(t, err != nil && failed == 0, "a server that is down: %v, %d failed", err, failed)
 			continue
 		}
 		if err != nil || failed != 1 {
@@ -145,9 +143,8 @@ func TestOneRow(t *testing.T) {
 				t.Errorf("%s: segment %d has %+v", bad, i, g)
 			}
 		}
-		if _, err := must(t, "", s).Score(t.Context(), blocks); err == nil {
-			t.Errorf("%s is tolerated although nothing is", bad)
-		}
+		_, err = must(t, "", s).Score(t.Context(), blocks)
+		assert.Error(t, err, "%s is tolerated although nothing is", bad)
 	}
 }
 
@@ -324,9 +321,8 @@ func TestRestart(t *testing.T) {
 	assert.True(t, slices.Equal(scores(t, m, blocks), want), "other scores than without a restart")
 	r.down.Store(math.MaxInt64)
 	env.Client.MaxRetries = -1
-	if _, err := open(t, "", r, env); !errors.Is(err, llm.ErrUnavailable) {
-		t.Errorf("a server that is down gave %v", err)
-	}
+	_, err = open(t, "", r, env)
+	assert.ErrorIs(t, err, llm.ErrUnavailable, "a server that is down gave %v", err)
 }
 
 func TestManyRows(t *testing.T) {
@@ -383,9 +379,8 @@ func TestBudget(t *testing.T) {
 		b := ask.NewBudget(limits, nil)
 		m, err := open(t, ",batch=1", &llmtest.OIP{}, neural.Environment{Client: quick.Client, Budget: b})
 		require.NoError(t, err)
-		if _, err := m.Score(t.Context(), many(9)); !errors.Is(err, ask.ErrSpent) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err = m.Score(t.Context(), many(9))
+		assert.ErrorIs(t, err, ask.ErrSpent, "%s", name)
 		assert.Equal(t, limits.Calls, b.Spent().Calls, name)
 	}
 }

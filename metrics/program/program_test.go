@@ -71,9 +71,7 @@ func TestBatches(t *testing.T) {
 				t.Errorf("%v, %v", out, err)
 			}
 			native, err := m.ScoreNative(t.Context(), blocks[:1])
-			if err != nil || !slices.Equal(native[0].Values, []float64{104, 204}) {
-				t.Errorf("%v, %v", native, err)
-			}
+			assert.True(t, err == nil && slices.Equal(native[0].Values, []float64{104, 204}), "%v, %v", native, err)
 		})
 	}
 	all.Wait()
@@ -148,9 +146,7 @@ func TestDeadProcessIsReplaced(t *testing.T) {
 	}
 	m := opened(t, cfg)
 	out, err := m.Score(t.Context(), []metrics.Block{block})
-	if err != nil || !slices.Equal(out[0].Values, []float64{101, 103, 201, 203}) {
-		t.Errorf("%v, %v", out, err)
-	}
+	assert.True(t, err == nil && slices.Equal(out[0].Values, []float64{101, 103, 201, 203}), "%v, %v", out, err)
 	mu.Lock()
 	defer mu.Unlock()
 	if want := []string{"exec:counter: the program ended before it answered (exit status 7), with request 1, which has 1 segment; it is started again"}; !slices.Equal(told, want) {
@@ -172,9 +168,7 @@ func TestOneCell(t *testing.T) {
 		m := opened(t, cfg)
 		out, err := m.Score(t.Context(), blocks)
 		if fault == "dies" || fault == "error" { // at everything
-			if err == nil || failed != 0 {
-				t.Errorf("%s: %v, %d failed", fault, err, failed)
-			}
+			assert.True(t, err != nil && failed == 0, "%s: %v, %d failed", fault, err, failed)
 			continue
 		}
 		if counted := fault != "nan-at"; err != nil || (failed == 1) != counted {
@@ -331,13 +325,10 @@ func TestKilled(t *testing.T) {
 			out, err := refract.StdoutPipe()
 			require.NoError(t, err)
 			require.NoError(t, refract.Start())
-			if _, err := fmt.Fscanln(out, new(string)); err != nil {
-				t.Fatal(err)
-			}
+			_, err = fmt.Fscanln(out, new(string))
+			require.NoError(t, err)
 			all := pids(t, file)
-			if len(all) != 1 || !running(all[0]) {
-				t.Fatalf("processes %v", all)
-			}
+			require.True(t, len(all) == 1 && running(all[0]), "processes %v", all)
 			refract.Process.Kill()
 			refract.Wait()
 			gone(t, all)
@@ -402,9 +393,8 @@ func TestBounds(t *testing.T) {
 	} {
 		out := metrics.Scores{Values: make([]float64, 1), Status: make([]metrics.Status, 1)}
 		err := m.cell(&out, 0, &tc.score, "")
-		if v := out.Values[0]; (err == nil) != tc.ok || v != tc.want || math.Signbit(v) {
-			t.Errorf("%v is %v, %v", tc.score, v, err)
-		}
+		v := out.Values[0]
+		assert.True(t, (err == nil) == tc.ok && v == tc.want && !math.Signbit(v), "%v is %v, %v", tc.score, v, err)
 	}
 }
 

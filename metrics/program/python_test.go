@@ -49,9 +49,7 @@ func TestPythonExample(t *testing.T) {
 	m := python(t, "import refract_metric\n"+strings.ReplaceAll(example, "\n    ", "\n"))
 	metricstest.Promises(t, m, metrics.Block{Hypotheses: []string{"a b c", "x"}, References: []string{"a b", "c d"}})
 	out, err := m.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"a b"}, References: []string{"a b c d", ""}}})
-	if err != nil || out[0].Values[0] != 0.5 || out[0].Status[1] != metrics.Failed {
-		t.Errorf("%+v, %v", out, err)
-	}
+	assert.True(t, err == nil && out[0].Values[0] == 0.5 && out[0].Status[1] == metrics.Failed, "%+v, %v", out, err)
 }
 
 // What a metric prints is not an answer, its errors are reported, and NaN is not a number.
@@ -79,9 +77,7 @@ refract_metric.run("m", segments=segments, native=True, needs=["reference", "sou
 		{func() ([]metrics.Scores, error) { return m.ScoreNative(t.Context(), []metrics.Block{block}) }, []metrics.Status{metrics.Failed, 0}},
 	} {
 		out, err := score.of()
-		if err != nil || !slices.Equal(out[0].Status, score.status) {
-			t.Errorf("%+v, %v", out, err)
-		}
+		assert.True(t, err == nil && slices.Equal(out[0].Status, score.status), "%+v, %v", out, err)
 	}
 	if m.Info().Storable || m.Info().Direction != metrics.LowerIsBetter || !m.Info().NeedsSource {
 		t.Errorf("%+v", m.Info())
@@ -103,9 +99,7 @@ with open(os.path.join(os.path.dirname(__file__), "pids"), "w") as f:
 refract_metric.run("m", lambda s, h, r: 1)
 `)
 	all := pids(t, filepath.Join(filepath.Dir(m.cfg.Command[1]), "pids"))
-	if len(all) != 2 || !running(all[0]) || !running(all[1]) {
-		t.Fatalf("processes %v", all)
-	}
+	require.True(t, len(all) == 2 && running(all[0]) && running(all[1]), "processes %v", all)
 	require.NoError(t, syscall.Kill(all[0], syscall.SIGKILL))
 	gone(t, all)
 }

@@ -115,14 +115,11 @@ func TestForecast(t *testing.T) {
 	f := m.(metrics.Foreseeing).Foresee()
 	for _, b := range [][]metrics.Block{{block("a", "c", "d"), block("", "e")}, {block("f", "a"), block("c", "a")}} {
 		out, err := f.Score(t.Context(), b)
-		if err != nil || out[0].Status[0] != metrics.Unneeded {
-			t.Fatal(out, err)
-		}
+		require.True(t, err == nil && out[0].Status[0] == metrics.Unneeded, "%v %v", out, err)
 	}
 	want := metrics.Outlook{Model: "m", Cells: 5, Stored: 1, Calls: 2, PromptTokens: 4}
-	if got := f.Outlook(); got != want || len(s.asked) != 2 {
-		t.Errorf("%+v after %d texts, want %+v", got, len(s.asked), want)
-	}
+	got := f.Outlook()
+	assert.True(t, got == want && len(s.asked) == 2, "%+v after %d texts, want %+v", got, len(s.asked), want)
 }
 
 func TestSignature(t *testing.T) {
@@ -147,16 +144,13 @@ func TestSignature(t *testing.T) {
 func TestNotStored(t *testing.T) {
 	m, err := similarity.New(&embeddings.Model{Store: cache.NewMemory(), Name: "m"})
 	require.NoError(t, err)
-	if _, err := m.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"a"}, References: []string{"b"}}}); !errors.Is(err, embeddings.ErrNotStored) {
-		t.Errorf("error %v", err)
-	}
+	_, err = m.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"a"}, References: []string{"b"}}})
+	assert.ErrorIs(t, err, embeddings.ErrNotStored)
 }
 
 // An error about a zero vector names its text.
 func TestZeroVectorNamesText(t *testing.T) {
 	blocks := []metrics.Block{{Hypotheses: []string{"a"}, References: []string{"b"}}, {Hypotheses: []string{"c"}, References: []string{"d", "e"}}}
 	_, err := metric(t, &server{zero: "e"}).Score(t.Context(), blocks)
-	if !errors.Is(err, embeddings.ErrVector) || !strings.Contains(err.Error(), `"e"`) {
-		t.Errorf("got %v", err)
-	}
+	assert.True(t, errors.Is(err, embeddings.ErrVector) && strings.Contains(err.Error(), `"e"`), "got %v", err)
 }

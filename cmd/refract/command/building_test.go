@@ -87,9 +87,8 @@ func trainedOn(t *testing.T, folder, texts string) (prompts []string) {
 	var data bytes.Buffer
 	for i, line := range linesOf(t, filepath.Join(folder, "items.jsonl")) {
 		var item struct{ Rule, Source, Reference, Hypothesis string }
-		if err := json.Unmarshal([]byte(line), &item); err != nil || item.Rule != "" {
-			t.Fatalf("%v: %s", err, line)
-		}
+		err := json.Unmarshal([]byte(line), &item)
+		require.True(t, err == nil && item.Rule == "", "%v: %s", err, line)
 		row := map[string]any{"id": fmt.Sprint(i), "references": []string{item.Reference}, "hypotheses": map[string]string{"a": item.Hypothesis}}
 		if item.Source != "" {
 			row["source"] = item.Source

@@ -16,9 +16,7 @@ import (
 // takes, and as many shards are run as a Job has completions.
 func TestManifests(t *testing.T) {
 	files, err := filepath.Glob(repository + "/deploy/kubernetes/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no manifest: %v", err)
-	}
+	require.True(t, err == nil && len(files) != 0, "no manifest: %v", err)
 	ran := map[string]int{}
 	for _, file := range files {
 		content, err := os.ReadFile(file)

@@ -228,9 +228,8 @@ func (f *folder) run(t *testing.T, l shellLine) {
 	cmd.Dir, cmd.Env = f.dir, f.env
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		t.Errorf("%s: %v\n%s", l.text, err, &stderr)
-	}
+	err := cmd.Run()
+	assert.NoError(t, err, "%s\n%s", l.text, &stderr)
 	f.stdout.Write(stdout.Bytes())
 	f.stderr.Write(stderr.Bytes())
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -16,7 +17,5 @@ func TestDocumentedExperiment(t *testing.T) {
 	shown, _, _ := strings.Cut(rest, "```")
 	file, err := os.ReadFile(textFolder + "/experiment.yaml")
 	require.NoError(t, err)
-	if shown != string(file) {
-		t.Errorf("the document shows\n%s\nand the file is\n%s", shown, file)
-	}
+	assert.Equal(t, string(file), shown, "the document shows\n%s\nand the file is\n%s", shown, file)
 }

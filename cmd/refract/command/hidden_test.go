@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cache"
@@ -95,13 +96,10 @@ func TestNothingHiddenIsWritten(t *testing.T) {
 		}
 		seen(strings.Join(args, " "), stdout)
 		seen(strings.Join(args, " ")+": standard error", stderr)
-		if code == 2 && args[len(args)-1] != evil {
-			t.Errorf("%q: %s", args, stderr)
-		}
+		assert.False(t, code == 2 && args[len(args)-1] != evil, "%q: %s", args, stderr)
 	}
-	if left := len(lines) - done; left > 3 {
-		t.Errorf("%d of %d commands failed: the test shows little", left, len(lines))
-	}
+	left := len(lines) - done
+	assert.True(t, left <= 3, "%d of %d commands failed: the test shows little", left, len(lines))
 	_, served := inPipe(t, `{"id":"i\u202e`+"\u202e"+`","method":"score","params":{"metrics":["chrf"],"segments":[`+request+"}]}}\n", "serve")
 	seen("serve", served)
 	if err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -50,13 +51,10 @@ func TestLibraryPrograms(t *testing.T) {
 		{15, []string{"score", "mtme:data/wmt22/zh-en", "-m", "bytes", "-f", "csv"}, `good,bytes,[^\n]*14.75`},
 	} {
 		code := programs[i][1]
-		if n := strings.Count(strings.TrimSpace(code), "\n") + 1; n > want.lines {
-			t.Errorf("program %d has %d lines, more than %d", i+1, n, want.lines)
-		}
+		n := strings.Count(strings.TrimSpace(code), "\n") + 1
+		assert.True(t, n <= want.lines, "program %d has %d lines, more than %d", i+1, n, want.lines)
 		out := runProgram(t, dir, code, want.args)
-		if !regexp.MustCompile(want.out).MatchString(out) {
-			t.Errorf("program %d prints\n%s", i+1, out)
-		}
+		assert.True(t, regexp.MustCompile(want.out).MatchString(out), "program %d prints\n%s", i+1, out)
 	}
 }
 
@@ -87,8 +85,6 @@ func runProgram(t *testing.T, dir, code string, args []string) string {
 	run := exec.Command(program, args...)
 	run.Dir = dir
 	out, err := run.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	require.NoError(t, err, "%s", out)
 	return string(out)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -85,9 +86,7 @@ func TestDamagedParts(t *testing.T) {
 					t.Helper()
 					n := 0
 					err := readParts(t.Context(), bytes.NewReader(damaged), io.Discard, func(*part) error { n++; return nil })
-					if err == nil && n == 1 {
-						t.Errorf("part %d: %s %d is read", i+1, what, at)
-					}
+					assert.False(t, err == nil && n == 1, "part %d: %s %d is read", i+1, what, at)
 				}
 				for at := range whole {
 					damaged := bytes.Clone(whole)
@@ -96,9 +95,7 @@ func TestDamagedParts(t *testing.T) {
 					refused(whole[:at], "a cut at", at)
 				}
 				lines := slices.Collect(bytes.Lines(whole))
-				if per != "system" && len(lines) < 3 {
-					t.Fatalf("%d lines", len(lines))
-				}
+				require.False(t, per != "system" && len(lines) < 3, "%d lines", len(lines))
 				for k := range lines {
 					refused(slices.Concat(slices.Concat(lines[:k]...), slices.Concat(lines[k+1:]...)), "without line", k)
 					refused(slices.Concat(slices.Concat(lines[:k+1]...), slices.Concat(lines[k:]...)), "twice line", k)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -78,9 +79,8 @@ func rowsOf(t *testing.T, what, text string) []told {
 		return nil
 	}
 	var table struct{ Rows []told }
-	if err := json.Unmarshal([]byte(text), &table.Rows); err != nil {
-		t.Fatalf("%s: %v\n%s", what, err, text)
-	}
+	err := json.Unmarshal([]byte(text), &table.Rows)
+	require.NoError(t, err, "%s\n%s", what, text)
 	return table.Rows
 }
 
@@ -271,9 +271,8 @@ func (f *family) byHand(t *testing.T) reply {
 					if fail(err) {
 						return out
 					}
-					if table, err = p.Means(of, n); err != nil {
-						t.Fatal(err)
-					}
+					table, err = p.Means(of, n)
+					require.NoError(t, err)
 				}
 				res, err := correlate.Measure{Statistic: st, Grouping: g}.Of(table)
 				require.NoError(t, err)
@@ -351,9 +350,7 @@ func (f *family) agree(t *testing.T, replies ...reply) {
 			}
 		}
 	}
-	if len(first) == 0 && replies[0].exit == 0 {
-		t.Error("nothing was answered")
-	}
+	assert.False(t, len(first) == 0 && replies[0].exit == 0, "nothing was answered")
 }
 
 func (f found) equal(b found) bool {

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -48,9 +51,7 @@ func testMetricPool(t *testing.T) {
 	lend := func(spec string) func(bool) {
 		t.Helper()
 		m, err := p.lend(pooledSpec{spec: spec})
-		if (err != nil) != (spec == "none") {
-			t.Fatal(spec, err)
-		}
+		require.Equal(t, spec == "none", err != nil, "%v %v", spec, err)
 		return func(failed bool) { p.giveBack(m, failed) }
 	}
 	expect := func(wantMade, wantClosed string) {
@@ -75,7 +76,5 @@ func testMetricPool(t *testing.T) {
 	expect("a none none b c", "a b")
 	lend("b")(false)
 	p.close()
-	if len(closed) != 4 || len(warned) != 4 {
-		t.Errorf("%q were closed, and %q told", closed, warned)
-	}
+	assert.True(t, len(closed) == 4 && len(warned) == 4, "%q were closed, and %q told", closed, warned)
 }

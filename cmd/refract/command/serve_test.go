@@ -207,9 +207,7 @@ func TestServeDocument(t *testing.T) {
 	cmd := exec.Command("refract", "serve")
 	cmd.Env, cmd.Stdin = append(os.Environ(), "GORACE="+raceOptions), strings.NewReader(strings.Join(requests, ""))
 	out, err := cmd.Output()
-	if err != nil || len(expected) < 3 {
-		t.Fatal(err, expected)
-	}
+	require.True(t, err == nil && len(expected) >= 3, "%v %v", err, expected)
 	for line := range bytes.Lines(out) {
 		var a struct{ ID json.RawMessage }
 		require.NoError(t, json.Unmarshal(line, &a))

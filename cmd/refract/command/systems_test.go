@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -27,9 +28,8 @@ func TestSystemsAgree(t *testing.T) {
 		t.Helper()
 		code, out, stderr := askHere(t, append(args, filepath.Join(dir, "sample.jsonl"), "-m", "bleu", "-m", "ter", "-a", "native,max", "-f", "json")...)
 		var rows []row
-		if err := json.Unmarshal([]byte(out), &rows); code != 0 || err != nil {
-			t.Fatalf("%v: exit %d, %v\n%s", args, code, err, stderr)
-		}
+		err := json.Unmarshal([]byte(out), &rows)
+		require.True(t, code == 0 && err == nil, "%v: exit %d, %v\n%s", args, code, err, stderr)
 		return rows
 	}
 	type key struct{ metric, aggregate, system string }
@@ -45,9 +45,7 @@ func TestSystemsAgree(t *testing.T) {
 		}
 		systems[k] = r
 	}
-	if len(systems) != 6*4 || len(scores) != len(systems) {
-		t.Fatalf("%d and %d rows", len(systems), len(scores))
-	}
+	require.True(t, len(systems) == 6*4 && len(scores) == len(systems), "%d and %d rows", len(systems), len(scores))
 	const baseline = "fine-tuned" // the first
 	others := 0
 	for _, r := range ask("systems", "--table", pairsTable, "--resamples", "1000", "--resample-by", "segment") {
@@ -55,12 +53,8 @@ func TestSystemsAgree(t *testing.T) {
 			continue
 		}
 		want := systems[key{r.Metric, r.Aggregate, r.B}]
-		if r.Delta != -want.Delta || r.P != want.P {
-			t.Errorf("pairs: %+v, and systems: %+v", r, want)
-		}
+		assert.True(t, r.Delta == -want.Delta && r.P == want.P, "pairs: %+v, and systems: %+v", r, want)
 		others++
 	}
-	if others != 5*4 {
-		t.Errorf("%d rows of other tables", others)
-	}
+	assert.True(t, others == 5*4, "%d rows of other tables", others)
 }

@@ -62,9 +62,7 @@ func TestReadPhrases(t *testing.T) {
 				got = "no"
 			}
 		}
-		if got != want {
-			t.Errorf("%s: %q, %v, want %q", q4, got, err, want)
-		}
+		assert.Equal(t, want, got, "%s: %q, %v, want %q", q4, got, err, want)
 	}
 }
 
@@ -106,15 +104,12 @@ func TestReadFeedback(t *testing.T) {
 			assert.EqualError(t, err, test.err, "%s: %v", test.name, got)
 			continue
 		}
-		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
-			t.Errorf("%s: %v %s", test.name, err, diff)
-		}
+		diff := cmp.Diff(test.want, got)
+		assert.True(t, diff == "" && err == nil, "%s: %v %s", test.name, err, diff)
 	}
 	for text, want := range map[string]int{`"Yes, 2"`: 2, `["Yes", 3]`: 3, `"Yes"`: 1, `"No, 0"`: 0, `"no repetitions: 4"`: 0} {
 		got, err := answer.ReadFeedback(paperFeedback[:len(paperFeedback)-len(`"No, 0" }`)]+text+"}", 2, standing)
-		if err != nil || got.Repeated != want {
-			t.Errorf("%s: %v, %v", text, got, err)
-		}
+		assert.True(t, err == nil && got.Repeated == want, "%s: %v, %v", text, got, err)
 	}
 	yesAnswer, noAnswer, none := [2]bool{true, true}, [2]bool{false, true}, [2]bool{}
 	for text, want := range map[string][2]bool{
@@ -124,8 +119,7 @@ func TestReadFeedback(t *testing.T) {
 		"No errors? Yes, it contains an error.": none, "No errors? It has two.": none, "No, none. Yes, there is one.": none, "Yes.\nNo": none,
 		"Not at all": none, "": none, "Yesterday": none, "Yes/No": none, "Yes or No": none, "yes and no": none, "No | Yes": none, "<think>Yes": none, "The answer is yes": none, "Нет": none,
 	} {
-		if yes, answered := answer.YesOrNo(text); [2]bool{yes, answered} != want {
-			t.Errorf("%q: %v %v", text, yes, answered)
-		}
+		yes, answered := answer.YesOrNo(text)
+		assert.Equal(t, want, [2]bool{yes, answered}, "%q", text)
 	}
 }

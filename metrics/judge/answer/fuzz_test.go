@@ -40,9 +40,7 @@ func check(t *testing.T, spec answer.Spec, text string) {
 	require.Empty(t, cmp.Diff(r, p.Parse(text)), "two readings differ")
 	require.LessOrEqual(t, len(r.Detail), 2000+len(text), "the detail")
 	for _, e := range r.Errors {
-		if e.Place != analysis.Unlocated || e.Span != (analysis.Span{}) {
-			t.Fatal("a parser has located an error")
-		}
+		require.True(t, e.Place == analysis.Unlocated && e.Span == (analysis.Span{}), "a parser has located an error")
 		if e.Penalty != nil && (!(*e.Penalty >= 0) || math.IsInf(*e.Penalty, 0)) {
 			t.Fatalf("a penalty of %v", *e.Penalty)
 		}

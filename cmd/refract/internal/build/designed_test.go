@@ -46,9 +46,7 @@ func designatedItem(t *testing.T, it *Item, original, text string) (notMade int)
 // An answer in Markdown reads the same as one without the marks.
 func TestBoldLabels(t *testing.T) {
 	want := judged(t, designedAnswer)
-	if want.Rule != "" || len(want.Errors) != 2 {
-		t.Fatalf("%+v", want)
-	}
+	require.True(t, want.Rule == "" && len(want.Errors) == 2, "%+v", want)
 	lines := func(change func(label, value string) string) string {
 		var b strings.Builder
 		for line := range strings.Lines(designedAnswer) {
@@ -79,7 +77,5 @@ func TestEmptyExplanation(t *testing.T) {
 		}
 	}
 	it := judged(t, strings.NewReplacer("The word means something else.", "N/A", `"lately"`, "N/A").Replace(designedAnswer))
-	if it.Rule != "" || len(it.Errors) != 1 {
-		t.Errorf("an error that could not be made: %q %s", it.Rule, it.Detail)
-	}
+	assert.True(t, it.Rule == "" && len(it.Errors) == 1, "an error that could not be made: %q %s", it.Rule, it.Detail)
 }

@@ -35,9 +35,7 @@ func TestThirds(t *testing.T) {
 		{MixRow{Real: 8, Shares: []float64{0, 0, 1}}, [thirds]int{0, 0, 8}},
 		{MixRow{Real: 60, Shares: []float64{1, 1, 1}}, [thirds]int{10, 10, 10}},
 	} {
-		if got := count(Thirds(1, &test.row, outputs)); got != test.want {
-			t.Errorf("%+v: %v, want %v", test.row, got, test.want)
-		}
+		assert.Equal(t, test.want, count(Thirds(1, &test.row, outputs)), "%+v", test.row)
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		row := &MixRow{Real: rapid.IntRange(1, 25).Draw(rt, "real"), Shares: rapid.SliceOfN(rapid.Float64Range(0.1, 1), 3, 3).Draw(rt, "shares")}

@@ -29,11 +29,10 @@ func (f *folder) Write(name string, write func(io.Writer) error) error {
 	return err
 }
 
-func written(t interface{ Fatal(...any) }, dir string, s *Set) *folder {
+func written(t rapid.TB, dir string, s *Set) *folder {
 	f := &folder{dir, map[string][]byte{}}
-	if _, err := s.Write(f); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Write(f)
+	require.NoError(t, err)
 	return f
 }
 
@@ -63,9 +62,7 @@ func TestSplitByText(t *testing.T) {
 		}
 		train := prompts("train.jsonl")
 		for text := range prompts("validation.jsonl") {
-			if train[text] {
-				rt.Fatalf("%q is on both sides", text)
-			}
+			require.False(rt, train[text], "%q is on both sides", text)
 		}
 	})
 }

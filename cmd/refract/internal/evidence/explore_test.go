@@ -42,9 +42,7 @@ func TestHumanErrorsComeFirst(t *testing.T) {
 func TestDigits(t *testing.T) {
 	h := hold(t, sample(), []metrics.Metric{&overlap{}, &near{}}, "single")
 	e, _ := explored(t, h)
-	if e.Metrics[0].Digits != 3 || e.Settings[1].Digits != 6 {
-		t.Errorf("%+v, %+v", e.Metrics, e.Settings)
-	}
+	assert.True(t, e.Metrics[0].Digits == 3 && e.Settings[1].Digits == 6, "%+v, %+v", e.Metrics, e.Settings)
 }
 
 func TestExplorer(t *testing.T) {

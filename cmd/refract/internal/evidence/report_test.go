@@ -57,12 +57,9 @@ func TestDocument(t *testing.T) {
 	}
 	want := []string{"rows", "systems", "judges"}
 	assert.True(t, slices.Equal(tables, want), "tables %q", tables)
-	if c := d.Tables[0].Columns[0]; c.Name != "dataset" || !c.Hide {
-		t.Error("the one dataset has a column")
-	}
-	if len(d.Figures) != 2 || d.Figures[0].Data == nil {
-		t.Errorf("%d figures", len(d.Figures))
-	}
+	c := d.Tables[0].Columns[0]
+	assert.True(t, c.Name == "dataset" && c.Hide, "the one dataset has a column")
+	assert.True(t, len(d.Figures) == 2 && d.Figures[0].Data != nil, "%d figures", len(d.Figures))
 	if k := d.Rankings[0]; k.Columns[1].Header != "data: rank" || len(k.Rows[0]) != 7 || k.Rows[0][5] != report.Null() {
 		t.Errorf("ranking %+v", k)
 	}

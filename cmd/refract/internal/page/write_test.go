@@ -195,9 +195,8 @@ func TestWriteStopsWithContext(t *testing.T) {
 			}
 		}
 	}
-	if err := page.Write(ctx, new(bytes.Buffer), &page.Document{Title: "x", Explorer: e}); !errors.Is(err, context.Canceled) || n != 7 {
-		t.Errorf("error %v after %d segments", err, n)
-	}
+	err := page.Write(ctx, new(bytes.Buffer), &page.Document{Title: "x", Explorer: e})
+	assert.True(t, errors.Is(err, context.Canceled) && n == 7, "error %v after %d segments", err, n)
 	broken := errors.New("line 7: cut off")
 	e.Segments = func(yield func(*page.Segment, error) bool) { yield(nil, broken) }
 	assert.ErrorIs(t, page.Write(context.Background(), new(bytes.Buffer), &page.Document{Title: "x", Explorer: e}), broken)

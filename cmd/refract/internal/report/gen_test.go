@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -63,20 +64,11 @@ func anyRows(t *rapid.T) ([]Column, [][]Value) {
 	return columns, rows
 }
 
-// fatalf is what *testing.T, *testing.B and *rapid.T have in common here.
-type fatalf interface {
-	Fatalf(format string, args ...any)
-}
-
-func writeAll(t fatalf, w Writer, rows [][]Value) {
+func writeAll(t rapid.TB, w Writer, rows [][]Value) {
 	for _, row := range rows {
-		if err := w.Row(row...); err != nil {
-			t.Fatalf("Row: %v", err)
-		}
+		require.NoError(t, w.Row(row...))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatalf("Close: %v", err)
-	}
+	require.NoError(t, w.Close())
 }
 
 func sameFloat(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }

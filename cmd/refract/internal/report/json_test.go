@@ -9,22 +9,19 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/text"
 )
 
 // checkJSON compares one decoded object with the row that it was made from.
-func checkJSON(t fatalf, object map[string]json.RawMessage, columns []Column, row []Value) {
-	if len(object) != len(columns) {
-		t.Fatalf("%d keys for %d columns", len(object), len(columns))
-	}
+func checkJSON(t rapid.TB, object map[string]json.RawMessage, columns []Column, row []Value) {
+	require.Equal(t, len(columns), len(object), "%d keys for %d columns", len(object), len(columns))
 	for i, c := range columns {
 		raw, v := object[c.Name], row[i]
 		if !v.present || math.IsInf(v.low, 0) || math.IsInf(v.high, 0) {
-			if string(raw) != "null" {
-				t.Fatalf("column %s: %s, want null", c.Name, raw)
-			}
+			require.Equal(t, "null", string(raw), "column %s: %s, want null", c.Name, raw)
 			continue
 		}
 		var err error
@@ -47,9 +44,7 @@ func checkJSON(t fatalf, object map[string]json.RawMessage, columns []Column, ro
 			err = json.Unmarshal(raw, &got)
 			same = len(got) == 2 && sameFloat(got[0], v.low) && sameFloat(got[1], v.high)
 		}
-		if err != nil || !same {
-			t.Fatalf("column %s: %s does not decode to %+v (error %v)", c.Name, raw, v, err)
-		}
+		require.True(t, err == nil && same, "column %s: %s does not decode to %+v (error %v)", c.Name, raw, v, err)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-func renderPeople(t fatalf, format Format, columns []Column, opts Options, rows [][]Value) string {
+func renderPeople(t rapid.TB, format Format, columns []Column, opts Options, rows [][]Value) string {
 	var out bytes.Buffer
 	w := NewWriter(&out, format, columns, opts)
 	writeAll(t, w, rows)
@@ -32,9 +32,7 @@ func TestPeopleTerminalSafety(t *testing.T) {
 			out := renderPeople(t, format, columns, opts, rows)
 			require.True(t, utf8.ValidString(out), "%s: not UTF-8: %q", format, out)
 			for i, r := range out {
-				if r != '\n' && text.Hidden(r) {
-					t.Fatalf("%s: %U at byte %d of %q", format, r, i, out)
-				}
+				require.False(t, r != '\n' && text.Hidden(r), "%s: %U at byte %d of %q", format, r, i, out)
 			}
 			empty := renderPeople(t, format, columns, opts, nil)
 			if got, want := strings.Count(out, "\n"), strings.Count(empty, "\n")+len(rows); got != want {
@@ -114,13 +112,9 @@ func TestLaTeXEscaping(t *testing.T) {
 			case '$', '&', '#', '%', '_', '^', '~', '<', '>', '|', '`':
 				t.Fatalf("bare %q in %q", cell[i], cell)
 			}
-			if depth < 0 || depth > 1 {
-				t.Fatalf("braces of %q", cell)
-			}
+			require.True(t, depth >= 0 && depth <= 1, "braces of %q", cell)
 		}
-		if depth != 0 || strings.HasPrefix(cell, "[") || strings.HasPrefix(cell, "*") {
-			t.Fatalf("cell %q", cell)
-		}
+		require.True(t, depth == 0 && !strings.HasPrefix(cell, "[") && !strings.HasPrefix(cell, "*"), "cell %q", cell)
 		require.Equal(t, Visible(text), commands.Replace(cell), "%q came back as", cell)
 	})
 }
@@ -166,9 +160,8 @@ func TestTableFits(t *testing.T) {
 		rows := [][]Value{row("bleu", tt.words, tt.signature), row("chrf", 1, tt.signature+1)}
 		out := renderPeople(t, Table, columns, Options{}, rows)
 		for line := range strings.Lines(out) {
-			if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > TableWidth {
-				t.Errorf("%s: %d characters: %s", tt.name, n, line)
-			}
+			n := utf8.RuneCountInString(strings.TrimSpace(line))
+			assert.True(t, n <= TableWidth, "%s: %d characters: %s", tt.name, n, line)
 		}
 		for _, s := range tt.has {
 			assert.Contains(t, out, s, tt.name)
@@ -200,7 +193,6 @@ func TestTableLayoutInAnotherLocale(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), exe, "-test.run=^TestTableLayout$")
 	cmd.Env = append(os.Environ(), "LC_ALL=ja_JP.UTF-8", "RUNEWIDTH_EASTASIAN=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	out, err := cmd.CombinedOutput()
+	assert.NoError(t, err, "%s", out)
 }

@@ -93,15 +93,13 @@ func TestManyConnections(t *testing.T) {
 			if i%1000 == 999 {
 				late := w.dial()
 				io.WriteString(late, "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-				if status, body := read(late); status != 200 {
-					t.Error(status, body)
-				}
+				status, body := read(late)
+				assert.Equal(t, 200, status, "%v %v", status, body)
 				late.Close()
 			}
 		}
-		if d := time.Since(begun); d > 0 {
-			t.Error("a request waited for", d)
-		}
+		d := time.Since(begun)
+		assert.True(t, d == 0, "a request waited for %v", d)
 		synctest.Wait()
 		open := 0
 		for _, c := range idle {
@@ -110,9 +108,7 @@ func TestManyConnections(t *testing.T) {
 				open++
 			}
 		}
-		if open > maxClientConns || open < maxClientConns/2 {
-			t.Errorf("%d are open", open)
-		}
+		assert.True(t, open <= maxClientConns && open >= maxClientConns/2, "%d are open", open)
 		time.Sleep(headerTime + time.Second)
 		for _, c := range idle {
 			c.SetReadDeadline(time.Time{})
@@ -170,9 +166,8 @@ func TestStalling(t *testing.T) {
 			synctest.Wait()
 			assert.False(t, w.small.all.TryAcquire(maxSmall), "the answer takes no room")
 			time.Sleep(bodyTime + time.Second)
-			if status, body := read(conn); len(body) >= size {
-				t.Error(status, len(body))
-			}
+			status, body := read(conn)
+			assert.True(t, len(body) < size, "%v %v", status, len(body))
 		},
 		"a wait for room": func(t *testing.T, w *web, conn net.Conn) {
 			w.small.all.Acquire(t.Context(), maxSmall)
@@ -181,9 +176,8 @@ func TestStalling(t *testing.T) {
 			time.Sleep(10 * bodyTime)
 			<-w.small.last
 			defer w.small.all.Release(maxSmall)
-			if status, body := read(conn); status != 200 || len(body) != size {
-				t.Error(status, body)
-			}
+			status, body := read(conn)
+			assert.True(t, status == 200 && len(body) == size, "%v %v", status, body)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -270,9 +264,8 @@ func TestPartialBodiesFinish(t *testing.T) {
 				}
 			})
 			all.Go(func() {
-				if status, body := read(conn); status != 200 {
-					t.Error(status, body)
-				}
+				status, body := read(conn)
+				assert.Equal(t, 200, status, "%v %v", status, body)
 				conn.Close()
 			})
 		}

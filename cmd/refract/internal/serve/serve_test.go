@@ -64,9 +64,7 @@ func TestAnswers(t *testing.T) {
 		{``, `{"id":null,"error":{"code":"usage","message":"line 1: bad JSON: it ends before its value does"}}`},
 	} {
 		got := answers(t, c.line+"\n")
-		if len(got) != 1 || got[0] != c.want {
-			t.Errorf("%.80s\ngot  %s\nwant %s", c.line, got, c.want)
-		}
+		assert.True(t, len(got) == 1 && got[0] == c.want, "%.80s\ngot  %s\nwant %s", c.line, got, c.want)
 	}
 }
 
@@ -163,9 +161,8 @@ func TestBackPressureOfBytes(t *testing.T) {
 				synctest.Wait()
 				assert.False(t, s.large.all.TryAcquire(1000), "there is room, and it does not read")
 				// Unread requests fit into the reader's buffer.
-				if most := 10 + (1<<16)/1000; sent < 9 || sent > most {
-					t.Errorf("%d requests were taken, and not from 9 to %d", sent, most)
-				}
+				most := 10 + (1<<16)/1000
+				assert.True(t, sent >= 9 && sent <= most, "%d requests were taken, and not from 9 to %d", sent, most)
 				begun := time.Now()
 				stop()
 				<-done
@@ -264,9 +261,8 @@ func FuzzLines(f *testing.F) {
 			}
 			d := json.NewDecoder(strings.NewReader(line))
 			d.DisallowUnknownFields()
-			if err := d.Decode(&a); err != nil || (a.Result == nil) == (a.Error == nil) {
-				t.Fatalf("%q: %v", line, err)
-			}
+			err := d.Decode(&a)
+			require.True(t, err == nil && (a.Result == nil) != (a.Error == nil), "%q: %v", line, err)
 			last = last || line == `{"id":"the last","result":{}}`
 		}
 		require.True(t, last, "the last line has no answer: %q", got)

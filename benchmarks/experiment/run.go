@@ -40,6 +40,9 @@ type Runner struct {
 	// Scored is called with every segment and its scores by the engine's metrics, once and in
 	// order; it may be nil.
 	Scored func(dataset string, e *refract.Engine, s *refract.SegmentScores) error
+	// Done is called when all segments of a dataset are scored, before they are compared; it may
+	// be nil.
+	Done func(DatasetInfo) error
 	// Warn gets messages about problems that stop nothing, and Progress about the current
 	// work; either may be nil.
 	Warn, Progress func(message string)
@@ -364,6 +367,11 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if err := r.score(ctx, d, settings, once); err != nil {
 		return err
 	}
+	if r.Done != nil {
+		if err := r.Done(info); err != nil {
+			return err
+		}
+	}
 	left := func() { // settings of the metrics that have not failed
 		settings = slices.DeleteFunc(settings, func(s *setting) bool { return !slices.Contains(d.series, s.series) })
 	}
@@ -379,6 +387,13 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 		return err
 	}
 	left()
+	if err := r.order(ctx, d); err != nil {
+		return err
+	}
+	native := func(c Curve) bool { return slices.ContainsFunc(c.Aggregators, aggregate.Aggregator.Native) }
+	if !r.p.Prompts && !r.p.Worth && !slices.ContainsFunc(r.p.Curves, native) {
+		d.read, d.segments = nil, nil // nothing below looks at texts
+	}
 	if err := r.fill(ctx, d, settings, res); err != nil {
 		return err
 	}

@@ -2,19 +2,19 @@ package correlate
 
 import "slices"
 
-// unitPairs counts the pairs of elements that both scores order alike, by unit: row u has the
-// pairs of an element of unit u with one of each unit up to u. The weights of a resample never
-// change these counts, so its concordant pairs are a quadratic form of the weights. Two counts
-// share a word if their sums fit in 32 bits. It is nil if a pass over the elements is cheaper, as
-// for units of one segment.
+// unitPairs counts pairs of elements by unit, twice if both scores order them alike and once if they
+// are tied in the inner score only: row u has the pairs of an element of unit u with one of each
+// unit up to u. The weights of a resample never change these counts, so their sum is a quadratic
+// form of the weights. Two counts share a word if their sums fit in 32 bits. It is nil if a pass
+// over the elements is cheaper, as for units of one segment.
 type unitPairs struct {
 	rows [][]uint64
 	bits int // of a count
 }
 
 // newUnitPairs takes elements by rising outer score, and where its equal scores end. For
-// each rank of the inner score it keeps how many elements of each unit are below in both. No
-// resample draws more than most units.
+// each rank of the inner score it keeps how many elements of each unit are below in both, twice,
+// and how many have the rank. No resample draws more than most units.
 func newUnitPairs(elements []pairsElement, ends []int32, sizes []int64, ranks, most int) *unitPairs {
 	n, steps := len(sizes), 0
 	for _, e := range elements {
@@ -23,7 +23,7 @@ func newUnitPairs(elements []pairsElement, ends []int32, sizes []int64, ranks, m
 	if n == 0 || n*n > 8*len(elements) || steps > 256*len(elements) {
 		return nil
 	}
-	if slices.Max(sizes) >= 1<<16 { // the product of two sizes has to fit
+	if slices.Max(sizes) >= 1<<15 { // twice the product of two sizes has to fit
 		return nil
 	}
 	// Counts of two units share a word.
@@ -38,9 +38,10 @@ func newUnitPairs(elements []pairsElement, ends []int32, sizes []int64, ranks, m
 			}
 		}
 		for _, e := range elements[start:end] {
-			one := uint64(1) << (e.unit & 1 * 32)
-			for at := (int(e.rank)+1)*words + int(e.unit>>1); at < len(below); at += words {
-				below[at] += one
+			one, at := uint64(1)<<(e.unit&1*32), int(e.rank)*words+int(e.unit>>1)
+			below[at] += one
+			for at += words; at < len(below); at += words {
+				below[at] += 2 * one
 			}
 		}
 		start = end
@@ -70,8 +71,8 @@ func newUnitPairs(elements []pairsElement, ends []int32, sizes []int64, ranks, m
 	return out
 }
 
-// concordant is the number of concordant pairs in a resample.
-func (p *unitPairs) concordant(weights []int32, s *scratch) (sum int64) {
+// sum is the sum of the counts in a resample.
+func (p *unitPairs) sum(weights []int32, s *scratch) (sum int64) {
 	s.counts = zeros(s.counts, len(p.rows[len(p.rows)-1]))
 	addRows(s.counts, p.rows, weights, s)
 	for u, w := range weights[:len(p.rows)] {

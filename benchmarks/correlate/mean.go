@@ -103,7 +103,7 @@ func newMeanGolds(c goldCells, systems int) *meanGolds {
 			columns++
 		}
 	}
-	r.gold = r.newScores(c.scores, columns)
+	r.gold = r.newScores(slices.Clone(c.scores), columns)
 	for k, seg := range r.order {
 		for sys, column := range r.columns {
 			if c.paired[int(seg)*systems+sys] && (sys == 0 || column != r.columns[sys-1]) {
@@ -114,7 +114,8 @@ func newMeanGolds(c goldCells, systems int) *meanGolds {
 	return r
 }
 
-// newScores prepares scores, which are 0 in cells without both, after other numbers.
+// newScores prepares scores, which are 0 in cells without both, after other numbers, and overwrites
+// them.
 func (r *meanGolds) newScores(scores []float64, after int) *meanScores {
 	parts, scale := exactParts(scores, r.most)
 	m := &meanScores{rows: make([][]float64, len(r.units)), after: after, parts: len(parts), scale: scale}
@@ -147,12 +148,14 @@ func (c *goldCells) sameCells(a, b, systems int) bool {
 
 // exactParts splits numbers into parts, so that a part's sum over at most this many of the
 // numbers is not rounded. Usually two parts are enough. Numbers with few decimals are
-// multiplied by a power of ten, which makes them whole.
-func exactParts(x []float64, most int64) (parts [][]float64, scale int) {
-	if whole, scale := wholeNumbers(x, most); scale > 0 {
-		return [][]float64{whole}, scale
+// multiplied by a power of ten, which makes them whole. It overwrites the numbers.
+func exactParts(rest []float64, most int64) (parts [][]float64, scale int) {
+	if scale := wholeScale(rest, most); scale > 0 {
+		for i, v := range rest {
+			rest[i] = math.Round(v * float64(scale))
+		}
+		return [][]float64{rest}, scale
 	}
-	rest := slices.Clone(x)
 	for {
 		largest := 0.0
 		for _, v := range rest {
@@ -166,32 +169,32 @@ func exactParts(x []float64, most int64) (parts [][]float64, scale int) {
 		unit := max(math.Ldexp(1, exponent+bits.Len64(uint64(most))-52), math.SmallestNonzeroFloat64)
 		part := make([]float64, len(rest))
 		for i, v := range rest {
-			part[i] = math.Round(v/unit) * unit
+			part[i] = math.RoundToEven(v/unit) * unit
 			rest[i] -= part[i]
 		}
 		parts = append(parts, part)
 	}
 }
 
-// wholeNumbers multiplies numbers by the power of ten that makes all whole, and returns it; 0
-// if there is none, or their sums could be rounded.
-func wholeNumbers(x []float64, most int64) (whole []float64, scale int) {
+// wholeScale is the power of ten that makes numbers whole; 0 if there is none, or their sums could
+// be rounded.
+func wholeScale(x []float64, most int64) int {
 	const exact, mostDecimals = 1 << 53, 9
-	whole = make([]float64, len(x))
 next:
 	for scale, k := 1, 0; k <= mostDecimals; scale, k = 10*scale, k+1 {
 		by := float64(scale)
-		for i, v := range x {
-			if whole[i] = math.Round(v * by); whole[i]/by != v {
+		for _, v := range x {
+			whole := math.Round(v * by)
+			if whole/by != v {
 				continue next
 			}
-			if max(by, math.Abs(whole[i]))*float64(most) > exact {
-				return nil, 0
+			if max(by, math.Abs(whole))*float64(most) > exact {
+				return 0
 			}
 		}
-		return whole, scale
+		return scale
 	}
-	return nil, 0
+	return 0
 }
 
 // sums adds the rows of scores by group, each with its unit's weight, or once if weights is nil.
@@ -272,6 +275,9 @@ func (r *meanRow) weighted(weights []int32, s *scratch) float64 {
 // ofSystems returns the means of the systems that have any, for a single group.
 func (r *meanRow) ofSystems(weights []int32, s *scratch) (out Row) {
 	gold, metric := r.both(weights, s)
+	if !slices.Contains(gold.cells, 0) {
+		return Row{Gold: gold.means, Metric: metric}
+	}
 	for i, cells := range gold.cells {
 		if cells > 0 {
 			out.Gold, out.Metric = append(out.Gold, gold.means[i]), append(out.Metric, metric[i])

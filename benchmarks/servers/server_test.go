@@ -66,9 +66,8 @@ func tokenized(t *testing.T, base string, body map[string]any) []int {
 func program(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "refract")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "../../cmd/refract").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "../../cmd/refract").CombinedOutput()
+	require.NoError(t, err, "go build\n%s", out)
 	return path
 }
 

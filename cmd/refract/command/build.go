@@ -44,7 +44,7 @@ type buildRun struct {
 
 func (e *env) buildCommand() *cobra.Command {
 	b := &buildRun{}
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "build PLAN.yaml",
 		Short: "Make data that judges are trained on",
 		Long: `Make data that judges are trained on, by the recipe of a published metric.
@@ -53,9 +53,7 @@ docs/how-to/building.md describes PLAN.yaml and the folder that -o writes.
 Answers are stored: the same command continues where a run stopped.`,
 		Example: `  refract build plan.yaml --model gpt-4o --prices prices.yaml --dry-run
   refract build plan.yaml --model gpt-4o -o data`,
-		Args: usageArgs(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return b.run(cmd.Context(), e, args[0]) },
-	}
+	}, cobra.ExactArgs(1), b.run)
 	taskFlags.of(cmd)("seed", plain(&b.set.Seed, defaultSeed), "seed of all that is drawn", shown)
 	flag := resultFlags.of(cmd)
 	flag("output,o", plain(&b.dir, ""), "`DIR` to write, which must be new or empty", shown, names(writesFile))
@@ -69,13 +67,13 @@ Answers are stored: the same command continues where a run stopped.`,
 	return cmd
 }
 
-func (b *buildRun) run(ctx context.Context, e *env, path string) error {
-	in, err := os.Open(path)
+func (b *buildRun) run(ctx context.Context, e *env, args []string) error {
+	in, err := os.Open(args[0])
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	if b.plan, err = build.ReadPlan(path, in); err != nil {
+	if b.plan, err = build.ReadPlan(args[0], in); err != nil {
 		return err
 	}
 	if b.set.Recipe, err = build.LoadRecipe(b.plan.Recipe, b.plan.Files); err != nil {

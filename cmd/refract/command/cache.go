@@ -34,31 +34,29 @@ the address.`,
 }
 
 // onCache runs a command on the cache that its first argument names.
-func (e *env) onCache(do func(ctx context.Context, c *cache.Database, args []string) error, opts ...cache.Option) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		c, err := cache.Open(cmd.Context(), args[0], append(opts, e.cacheWarnings())...)
+func onCache(do func(ctx context.Context, e *env, c *cache.Database) error, opts ...cache.Option) func(context.Context, *env, []string) error {
+	return func(ctx context.Context, e *env, args []string) error {
+		c, err := cache.Open(ctx, args[0], append(opts, e.cacheWarnings())...)
 		if err != nil {
 			return err
 		}
-		return errors.Join(do(cmd.Context(), c, args), c.Close())
+		return errors.Join(do(ctx, e, c), c.Close())
 	}
 }
 
 func (e *env) cacheStatsCommand() *cobra.Command {
 	var out output
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:     "stats CACHE",
 		Short:   "Count what a cache holds",
 		Example: `  refract cache stats refract-cache.sqlite -f json`,
-		Args:    usageArgs(cobra.ExactArgs(1)),
-		RunE: e.onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
-			st, err := c.Stats(ctx)
-			if err != nil {
-				return err
-			}
-			return out.show(e, statsTable(c.String(), st))
-		}, cache.ReadOnly()),
-	}
+	}, cobra.ExactArgs(1), onCache(func(ctx context.Context, e *env, c *cache.Database) error {
+		st, err := c.Stats(ctx)
+		if err != nil {
+			return err
+		}
+		return out.show(e, statsTable(c.String(), st))
+	}, cache.ReadOnly()))
 	out.register(cmd)
 	return cmd
 }
@@ -79,7 +77,7 @@ func statsTable(name string, st cache.Stats) *report.NamedTable {
 
 func (e *env) cacheVerifyCommand() *cobra.Command {
 	var out output
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "verify CACHE",
 		Short: "Check a cache, row by row",
 		Long: `Check that every row has the key of its request and the checksum of its answer.
@@ -87,33 +85,31 @@ func (e *env) cacheVerifyCommand() *cobra.Command {
 Nothing is repaired. Each problem is a row of the output, and the exit code is 1
 if there is one.`,
 		Example: `  refract cache verify refract-cache.sqlite`,
-		Args:    usageArgs(cobra.ExactArgs(1)),
-		RunE: e.onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
-			records, problems, err := c.Verify(ctx)
-			if err != nil {
-				return err
-			}
-			if len(problems) == 0 {
-				e.note("%s: %d entries, no problem", c, records)
-			}
-			t := &report.NamedTable{Columns: []report.Column{{Name: "key"}, {Name: "problem"}}}
-			for _, p := range problems {
-				t.Add(report.StringOrNull(p.Key), p.What)
-			}
-			err = out.show(e, t)
-			if err == nil && len(problems) > 0 {
-				err = fmt.Errorf("%s: problems: %d among %d entries; 'refract cache export' saves what is sound", c, len(problems), records)
-			}
+	}, cobra.ExactArgs(1), onCache(func(ctx context.Context, e *env, c *cache.Database) error {
+		records, problems, err := c.Verify(ctx)
+		if err != nil {
 			return err
-		}, cache.ReadOnly()),
-	}
+		}
+		if len(problems) == 0 {
+			e.note("%s: %d entries, no problem", c, records)
+		}
+		t := &report.NamedTable{Columns: []report.Column{{Name: "key"}, {Name: "problem"}}}
+		for _, p := range problems {
+			t.Add(report.StringOrNull(p.Key), p.What)
+		}
+		err = out.show(e, t)
+		if err == nil && len(problems) > 0 {
+			err = fmt.Errorf("%s: problems: %d among %d entries; 'refract cache export' saves what is sound", c, len(problems), records)
+		}
+		return err
+	}, cache.ReadOnly()))
 	out.register(cmd)
 	return cmd
 }
 
 func (e *env) cacheExportCommand() *cobra.Command {
 	var out output
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "export CACHE",
 		Short: "Write all entries of a cache as JSON Lines",
 		Long: `Write all entries of a cache as JSON Lines. Stored scores are left out.
@@ -121,56 +117,52 @@ func (e *env) cacheExportCommand() *cobra.Command {
 Of a damaged cache, what is sound is written, and the exit code is 1. 'refract
 cache import' makes a new cache of it, which lacks only the damaged entries.`,
 		Example: `  refract cache export refract-cache.sqlite -o answers.jsonl`,
-		Args:    usageArgs(cobra.ExactArgs(1)),
-		RunE: e.onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
-			s, err := e.create(out.path)
-			if err != nil {
-				return err
-			}
-			n, lost, err := cache.Export(ctx, s, c)
-			if err != nil {
-				return err
-			}
-			for _, p := range lost[:min(len(lost), 10)] { // 'refract cache verify' names all
-				e.warn("not exported: %s", strings.TrimPrefix(p.Key+": "+p.What, ": "))
-			}
-			e.note("%d entries", n)
-			if st, err := c.Stats(ctx); err == nil && st.Scores > 0 {
-				e.note("not exported: %s, which are computed again when needed", english.Thousands(int(st.Scores), "stored score"))
-			}
-			if len(lost) > 0 {
-				err = fmt.Errorf("cache %s is damaged: %s not exported; the output has the rest, and 'refract cache import NEW OUTPUT' makes a new cache of it", c, english.Thousands(len(lost), "record"))
-				err = cmp.Or(e.commit(), err)
-			}
+	}, cobra.ExactArgs(1), onCache(func(ctx context.Context, e *env, c *cache.Database) error {
+		s, err := e.create(out.path)
+		if err != nil {
 			return err
-		}, cache.ReadOnly()),
-	}
+		}
+		n, lost, err := cache.Export(ctx, s, c)
+		if err != nil {
+			return err
+		}
+		for _, p := range lost[:min(len(lost), 10)] { // 'refract cache verify' names all
+			e.warn("not exported: %s", strings.TrimPrefix(p.Key+": "+p.What, ": "))
+		}
+		e.note("%d entries", n)
+		if st, err := c.Stats(ctx); err == nil && st.Scores > 0 {
+			e.note("not exported: %s, which are computed again when needed", english.Thousands(int(st.Scores), "stored score"))
+		}
+		if len(lost) > 0 {
+			err = fmt.Errorf("cache %s is damaged: %s not exported; the output has the rest, and 'refract cache import NEW OUTPUT' makes a new cache of it", c, english.Thousands(len(lost), "record"))
+			err = cmp.Or(e.commit(), err)
+		}
+		return err
+	}, cache.ReadOnly()))
 	out.registerLines(cmd)
 	return cmd
 }
 
 func (e *env) cacheImportCommand() *cobra.Command {
-	return &cobra.Command{
+	return e.newCommand(&cobra.Command{
 		Use:   "import CACHE ANSWERS",
 		Short: "Add entries written by 'refract cache export'",
 		Long: `Add the entries of a JSON Lines file ("-" is standard input) to a cache, which
 is made if there is none. An entry that is already there stays as it is.`,
 		Example: `  refract cache import refract-cache.sqlite answers.jsonl`,
-		Args:    usageArgs(cobra.ExactArgs(2)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			in, name, err := e.datasetOptions().OpenText(cmd.Context(), args[1])
+	}, cobra.ExactArgs(2), func(ctx context.Context, e *env, args []string) error {
+		in, name, err := e.datasetOptions().OpenText(ctx, args[1])
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		return onCache(func(ctx context.Context, e *env, c *cache.Database) error {
+			n, err := cache.Import(ctx, in, c)
 			if err != nil {
-				return err
+				return fmt.Errorf("%s: %w; %d entries were added before", name, err, n.Added)
 			}
-			defer in.Close()
-			return e.onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
-				n, err := cache.Import(ctx, in, c)
-				if err != nil {
-					return fmt.Errorf("%s: %w; %d entries were added before", name, err, n.Added)
-				}
-				e.note("%d entries read: %d added, %d present already, %d present with another answer, which stays", n.Entries, n.Added, n.Entries-n.Added-n.Different, n.Different)
-				return nil
-			})(cmd, args)
-		},
-	}
+			e.note("%d entries read: %d added, %d present already, %d present with another answer, which stays", n.Entries, n.Added, n.Entries-n.Added-n.Different, n.Different)
+			return nil
+		})(ctx, e, args)
+	})
 }

@@ -47,7 +47,7 @@ func (s *serverFlags) register(cmd *cobra.Command, answer string) {
 	s.announced, s.clients = &sync.Once{}, &sync.Map{}
 	flag := modelFlags.of(cmd)
 	flag("cache", plain(&s.cache, "refract-cache.sqlite"), "`FILE` or postgres:// address that stores every "+answer, fromConfig, neutral, names(writesCache), checked(cache.CheckName))
-	flag("offline", plain(&s.offline, false), "make no call: every "+answer+" must be in the cache", neutral)
+	flag("offline", plain(&s.offline, false), "make no call: every "+answer+" must be in the cache", neutral, withMatrix)
 	flag("base-url", plain(&s.baseURLs, nil), "`URL` of a server, ending in /v1 (repeatable; default OPENAI_BASE_URL, or OpenAI)", shown, fromConfig, neutral)
 	flag("concurrency", plain(&s.concurrency, defaultConcurrency), "most calls at a time, to each server", fromConfig, neutral, atLeast(1))
 	flag("timeout", plain(&s.timeout, llm.DefaultTimeout), "time limit of one attempt", fromConfig, neutral)
@@ -80,7 +80,7 @@ func (c *callFlags) register(cmd *cobra.Command, answer string, ofPrices ...fact
 
 // registerDryRun adds --dry-run.
 func (c *callFlags) registerDryRun(cmd *cobra.Command, makes string) {
-	budgetFlags.of(cmd)("dry-run", plain(&c.dryRun, false), "show calls, tokens and cost to come, and "+makes, shown)
+	budgetFlags.of(cmd)("dry-run", plain(&c.dryRun, false), "show calls, tokens and cost to come, and "+makes, shown, notByHuman)
 }
 
 // calling reports whether the run may make calls.

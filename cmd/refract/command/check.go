@@ -31,7 +31,7 @@ type checkRun struct {
 
 func (e *env) checkCommand() *cobra.Command {
 	k := &checkRun{}
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "check [DATASET | FOLDER]",
 		Short: "Clean and check the expanded references of a dataset",
 		Long: `Clean the variants of a dataset, count what each check catches, and show how much
@@ -44,16 +44,7 @@ variants under "variants", and the others under "rejected" with their verdict,
 raw text and alarms. docs/explanation/checks.md explains each check.`,
 		Example: `  refract check jsonl:expanded.jsonl -o checked.jsonl
   refract check published`,
-		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 && k.result.path == "" {
-				if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
-					return k.verify(cmd.Context(), e, args[0])
-				}
-			}
-			return k.run(cmd.Context(), e, args)
-		},
-	}
+	}, cobra.MaximumNArgs(1), k.run)
 	k.data.register(cmd)
 	k.check.register(cmd)
 	k.decisions.register(cmd)
@@ -64,6 +55,11 @@ raw text and alarms. docs/explanation/checks.md explains each check.`,
 }
 
 func (r *checkRun) run(ctx context.Context, e *env, args []string) error {
+	if len(args) > 0 && r.result.path == "" {
+		if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
+			return r.verify(ctx, e, args[0])
+		}
+	}
 	c, err := r.check.checker(e, args, diversify.Prompts())
 	if err == nil && c == nil {
 		err = usagef("--checks none leaves nothing to do; name a check")

@@ -35,7 +35,7 @@ type compareRun struct {
 
 func (e *env) compareCommand() *cobra.Command {
 	c := &compareRun{}
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "compare [DATASET]",
 		Short: "Compare settings by their agreement with human judgements",
 		Long: `Compare settings (metric and aggregator) by their agreement with human judgements.
@@ -48,9 +48,7 @@ instead. -m stored takes every metric score file of an mtme: dataset, -m
 stored:NAME one of them, and --scores a file of your own.`,
 		Example: `  refract compare jsonl:expanded.jsonl -m chrf -a single,max,mean
   refract compare jsonl:expanded.jsonl --curve order,random --plot curve.svg`,
-		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), e, args) },
-	}
+	}, cobra.MaximumNArgs(1), c.run)
 	c.register(e, cmd)
 	return cmd
 }
@@ -86,8 +84,8 @@ func (c *compareRun) register(e *env, cmd *cobra.Command) {
 func (c *compareRun) parameters() settable {
 	c.confidence = usualConfidence
 	values := c.values(settingsCompared)
-	maps.Copy(values, c.score.values())
-	values["language"], values["table"] = c.languageFlag.value(), valueOf(&c.table, settingsTable, wordOf(append(tablesCompared, bothTables)...))
+	maps.Copy(values, c.scoring.settingFlags.values())
+	values["language"], values["table"] = c.scoring.languageFlag.value(), valueOf(&c.table, settingsTable, wordOf(append(tablesCompared, bothTables)...))
 	values["pairs"], values["human_lower_is_better"] = c.pairsValue(), valueOf(&c.humanLower, "", strconv.ParseBool)
 	values["one_sided"] = valueOf(&c.oneSided, "", strconv.ParseBool)
 	return values
@@ -202,7 +200,7 @@ func (c *compareRun) askCurves(p *experiment.Plan) error {
 	switch {
 	case c.tested || c.table != settingsTable:
 		return usagef("--curve has its own table, and tests nothing: leave --test and --table out")
-	case slices.ContainsFunc(c.score.metrics, isStored):
+	case slices.ContainsFunc(c.scoring.metrics, isStored):
 		return usagef("--curve needs scores against single references: take --matrix, or --scores with a column reference, as -m stored has none")
 	case c.plot != "" && filepath.Ext(c.plot) != ".svg":
 		return usagef("--plot %s: want a name that ends in .svg", c.plot)

@@ -22,12 +22,7 @@ import (
 // comparison holds the flags of compare and report: which settings are compared with
 // which human judgements, and how. It becomes a plan, as an experiment's file does.
 type comparison struct {
-	data   input
-	choice choiceFlags
-	languageFlag
-	score  settingFlags
-	judges judgeFlags
-	matrix string
+	scoringFlags
 	scores []string
 
 	human      string // asked for by a request; flags have it in data
@@ -53,15 +48,11 @@ type comparisonDefaults struct{ groups, test, tests, curves string }
 var compared = []string{"single", "max", "mean", "native"}
 
 func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults) {
-	c.data.register(cmd)
-	c.choice.register(cmd)
-	c.languageFlag.register(cmd, metricFlags, languageSplits, "unknown")
-	c.score.register(e, cmd, strings.Join(compared, ","))
+	c.scoringFlags.register(e, cmd, strings.Join(compared, ","))
 	c.registerStatistics(cmd, def)
 	flag := inputFlags.of(cmd)
 	flag("matrix", plain(&c.matrix, ""), "`FILE` of a stored matrix to take the scores from", names(readsFile))
 	flag("scores", plain(&c.scores, nil), "`NAME=FILE` with the scores of a metric: rows id, system, score, and reference for a score of each, as CSV, TSV, JSON Lines or Parquet (repeatable; without -m only these are compared)", names(readsTable))
-	c.judges.register(cmd)
 }
 
 // values are those that requests set, too.
@@ -106,7 +97,7 @@ func registerHumanLower(cmd *cobra.Command, in section, lower *bool) {
 // plan is a plan for one dataset, with all its references as the only set.
 func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) {
 	p := &experiment.Plan{
-		Name: name, Metrics: c.score.specs(), Pairing: experiment.NoPair, Levels: c.levels, Missing: c.score.missing, Against: c.against,
+		Name: name, Metrics: c.scoring.specs(), Pairing: experiment.NoPair, Levels: c.levels, Missing: c.scoring.missing, Against: c.against,
 		Sets:      []experiment.Set{{Name: "all", All: true}},
 		Bootstrap: experiment.Bootstrap{Resamples: c.resamples, Confidence: c.confidence, Seed: c.seed, By: c.by},
 	}
@@ -120,11 +111,11 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	d := experiment.Dataset{Name: name, Human: cmp.Or(c.human, human), HumanLowerIsBetter: c.humanLower, IncludeReferences: len(c.choice.choice.Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.choice}
+	d := experiment.Dataset{Name: name, Human: cmp.Or(c.human, human), HumanLowerIsBetter: c.humanLower, IncludeReferences: len(c.choice.choice.Systems) > 0, AllowNoReference: c.scoring.allowNone, Matrix: c.matrix, Choice: c.choice.choice}
 	if len(args) > 0 {
 		d.Spec = args[0]
 	}
-	_, d.Language = c.languages(args)
+	_, d.Language = c.scoring.languages(args)
 	if p.Statistics, err = c.measures(); err != nil {
 		return nil, err
 	}
@@ -133,7 +124,7 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 			return nil, usagef("--test: %w (--statistic says which are tested)", err)
 		}
 	}
-	p.Aggregators, p.Strict = c.score.aggregatorsOr(compared...)
+	p.Aggregators, p.Strict = c.scoring.aggregatorsOr(compared...)
 	files, err := namedFiles("scores", "mine.tsv", c.scores)
 	if err != nil {
 		return nil, err
@@ -206,8 +197,7 @@ func (c *comparison) runner(e *env, args []string, p *experiment.Plan) *planRun 
 	if len(c.scores) > 0 && c.matrix == "" && len(p.Metrics) == 0 {
 		e.note("only the scores of --scores are compared; -m METRIC adds a metric")
 	}
-	c.judges.languages = func() (from, to string) { return c.languages(args) }
-	r := c.judges.run(e).planRun(p)
+	r := c.begin(e, args).planRun(p)
 	r.Open = func(experiment.Dataset) (refract.Dataset, error) {
 		ds, err := c.data.dataset(e, args, true)
 		return dataset.WithSystems(ds), err

@@ -18,7 +18,7 @@ import (
 
 func (e *env) demoCommand() *cobra.Command {
 	var dir string
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "demo",
 		Short: "Run every step offline on a built-in sample",
 		Long: `Expand, score and compare a built-in sample without network, or save the sample.
@@ -28,14 +28,12 @@ made-up systems, judgements and recorded answers; the program's authors wrote al
 of it. Every command of the documentation runs in the folder that -o makes.`,
 		Example: `  refract demo
   refract demo -o sample`,
-		Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if dir != "" {
-				return e.writeSample(dir)
-			}
-			return e.demo(cmd.Context())
-		},
-	}
+	}, cobra.NoArgs, func(ctx context.Context, e *env, _ []string) error {
+		if dir != "" {
+			return e.writeSample(dir)
+		}
+		return e.demo(ctx)
+	})
 	taskFlags.of(cmd)("output,o", plain(&dir, ""), "`DIR` to save the sample in, instead of running it", shown)
 	return cmd
 }
@@ -47,7 +45,7 @@ func (e *env) demo(ctx context.Context) error {
 	}
 	c := &comparison{}
 	c.register(e, &cobra.Command{}, comparisonDefaults{groups: "none", test: "auto"})
-	c.score.aggregators = aggregate.Default("single", "max")
+	c.scoring.aggregators = aggregate.Default("single", "max")
 	plan, err := c.plan("sample", nil)
 	if err != nil {
 		return err

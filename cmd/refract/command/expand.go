@@ -45,7 +45,7 @@ const (
 
 func (e *env) expandCommand() *cobra.Command {
 	ef := &expandFlags{}
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "expand [DATASET]",
 		Short: "Expand references with a language model",
 		Long: `A language model rewrites every reference, once for each prompt.
@@ -57,9 +57,7 @@ all answers: accepted ones under "variants", the others with their verdict under
 The exit code is 1 where --complete N was not reached or no answer has a text.`,
 		Example: `  refract expand jsonl:sample.jsonl --model gpt-4o-mini --dry-run
   refract expand jsonl:sample.jsonl --model gpt-4o-mini -o expanded.jsonl`,
-		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return ef.run(cmd.Context(), e, args) },
-	}
+	}, cobra.MaximumNArgs(1), ef.run)
 	c := &ef.config
 	ef.data.register(cmd)
 	ef.out.registerFormat(cmd, "of --dry-run: ", "")

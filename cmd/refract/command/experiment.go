@@ -27,7 +27,7 @@ type experimentRun struct {
 
 func (e *env) experimentCommand() *cobra.Command {
 	x := &experimentRun{}
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "experiment FILE.yaml",
 		Short: "Compare references, metrics and aggregators as a file describes",
 		Long: `Compare datasets × sets of references × metrics × aggregators × statistics as a
@@ -41,9 +41,7 @@ The result is a document in Markdown, or all of its numbers with -f json.
 ` + strings.Join(conclusions.TableNames(), ", ") + `.`,
 		Example: `  refract experiment experiment.yaml -o results.md --plot figures
   refract experiment experiment.yaml --table differences -f csv`,
-		Args: usageArgs(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return x.run(cmd.Context(), e, args[0]) },
-	}
+	}, cobra.ExactArgs(1), x.run)
 	x.out.register(cmd)
 	x.judges.register(cmd)
 	format, flag := cmd.Flag("format"), resultFlags.of(cmd)
@@ -54,7 +52,7 @@ The result is a document in Markdown, or all of its numbers with -f json.
 	return cmd
 }
 
-func (r *experimentRun) run(ctx context.Context, e *env, path string) error {
+func (r *experimentRun) run(ctx context.Context, e *env, args []string) error {
 	if !r.out.formatGiven && r.table == "" && filepath.Ext(r.out.path) == "" {
 		r.out.format = report.Markdown
 	}
@@ -65,7 +63,7 @@ func (r *experimentRun) run(ctx context.Context, e *env, path string) error {
 	case r.table != "" && !slices.Contains(conclusions.TableNames(), r.table):
 		return usagef("--table: %s", english.Unknown("table", r.table, conclusions.TableNames()))
 	}
-	run, err := r.judges.planOf(e, path)
+	run, err := r.judges.planOf(e, args[0])
 	if err != nil {
 		return err
 	}

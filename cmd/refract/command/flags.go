@@ -40,6 +40,8 @@ type known struct {
 	fromConfig bool // refract.yaml and the environment may set it
 	neutral    bool // it changes no result, or names the input, which its content identifies
 	wholly     bool // it needs the whole input, and not a shard of it
+	withMatrix bool // it says what becomes of scores, those of a stored matrix too
+	notByHuman bool // it does nothing where people's scores are estimated
 	checks     []func(set string) error
 	files      func(value string) []usedPath // that a value names; nil for none
 	words      cobra.CompletionFunc          // that the shell offers; nil for files
@@ -52,6 +54,8 @@ func shown(k *known)      { k.shown = true }
 func fromConfig(k *known) { k.fromConfig = true }
 func neutral(k *known)    { k.neutral = true }
 func wholly(k *known)     { k.wholly = true }
+func withMatrix(k *known) { k.withMatrix = true }
+func notByHuman(k *known) { k.notByHuman = true }
 
 // names says which files a value names.
 func names(files func(value string) []usedPath) fact { return func(k *known) { k.files = files } }
@@ -98,9 +102,9 @@ func knownOf(f *pflag.Flag) *known {
 }
 
 // refuse refuses a flag that is set and unfit. The message begins with the flag.
-func (e *env) refuse(why string, unfit func(name string, k *known) bool) (err error) {
+func (e *env) refuse(why string, unfit func(*known) bool) (err error) {
 	e.command.Flags().Visit(func(f *pflag.Flag) {
-		if err == nil && unfit(f.Name, knownOf(f)) {
+		if err == nil && unfit(knownOf(f)) {
 			err = usagef("--%s %s", f.Name, why)
 		}
 	})

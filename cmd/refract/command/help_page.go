@@ -44,19 +44,16 @@ func helpPage(cmd *cobra.Command, width int, all bool) string {
 		}
 		add(group.Title, definitions(lines, width))
 	}
-	left := 0
+	flags, left := flagsOf(cmd), 0
 	for _, section := range sections {
 		var lines [][2]string
-		visit(cmd, func(f *pflag.Flag) {
-			k := knownOf(f)
-			switch {
-			case k.section != section || f.Hidden:
-			case all || k.shown:
+		for _, f := range flags[section] {
+			if all || knownOf(f).shown {
 				lines = append(lines, flagLine(f))
-			default:
+			} else {
 				left++
 			}
-		})
+		}
 		add(string(section), definitions(lines, width))
 	}
 	if more := seeAlso(cmd, left); len(more) > 0 {
@@ -102,19 +99,20 @@ func flagLine(f *pflag.Flag) [2]string {
 	return [2]string{name, usage}
 }
 
-// visit calls do for the flags of a command in the order of registration, the flags of
-// the root last.
-func visit(cmd *cobra.Command, do func(*pflag.Flag)) {
+// flagsOf are the flags of a command by section, in the order of registration, and the
+// flags of the root.
+func flagsOf(cmd *cobra.Command) map[section][]*pflag.Flag {
 	cmd.InitDefaultHelpFlag()
-	root := cmd.Root().PersistentFlags()
-	flags := cmd.Flags()
+	flags, root, all := cmd.Flags(), cmd.Root().PersistentFlags(), map[section][]*pflag.Flag{}
+	add := func(f *pflag.Flag) { all[knownOf(f).section] = append(all[knownOf(f).section], f) }
 	flags.SortFlags = false
 	flags.VisitAll(func(f *pflag.Flag) {
 		if root.Lookup(f.Name) == nil {
-			do(f)
+			add(f)
 		}
 	})
-	root.VisitAll(do)
+	root.VisitAll(add)
+	return all
 }
 
 // definitions lists names with their descriptions in two columns.

@@ -81,25 +81,20 @@ func (j *judgeFlags) run(e *env) *judging {
 	return run
 }
 
-// metricsOf makes the metrics of all specs and their shared state. Close it.
-func (j *judgeFlags) metricsOf(ctx context.Context, e *env, s *settingFlags) ([]metrics.Metric, *judging, error) {
-	run := j.run(e)
-	ms, err := s.parse(func(spec string) (metrics.Metric, error) { return run.metric(ctx, spec) })
-	if err == nil {
-		errs := metrics.StartErrors(ms)
-		if len(errs) == len(ms) {
-			err = errors.Join(errs...)
-		} else {
-			for _, start := range errs {
-				e.warn("%v; the other metrics continue", start)
-			}
-		}
-	}
+// all makes the metrics of all specs.
+func (j *judging) all(ctx context.Context, s *settingFlags) ([]metrics.Metric, error) {
+	ms, err := s.parse(func(spec string) (metrics.Metric, error) { return j.metric(ctx, spec) })
 	if err != nil {
-		run.close()
-		return nil, nil, err
+		return nil, err
 	}
-	return ms, run, nil
+	errs := metrics.StartErrors(ms)
+	if len(errs) == len(ms) {
+		return nil, errors.Join(errs...)
+	}
+	for _, start := range errs {
+		j.e.warn("%v; the other metrics continue", start)
+	}
+	return ms, nil
 }
 
 // metric makes the metric of a spec. One that cannot start ends during the run, like

@@ -18,40 +18,43 @@ import (
 
 func (e *env) metricsCommand() *cobra.Command {
 	var out output
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "metrics [NAME[:OPTION=VALUE,…]]",
 		Short: "List metrics and judges, or show one",
 		Long: `List all metrics and judges with what they need and where they run, or show the
 options of a metric, the definition of a judge, or, with options, what it sends.`,
 		Example: `  refract metrics
   refract metrics gemba-da:sl=Chinese,tl=English`,
-		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				name, _, options := strings.Cut(args[0], ":")
-				if isJudge(name) && (options || !out.formatGiven) {
-					return e.showJudge(cmd.Context(), &out, args[0])
-				}
-			}
-			if err := out.byExtension(); err != nil {
-				return err
-			}
-			all, err := e.listedMetrics(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if len(args) > 0 {
-				return e.listOptions(cmd.Context(), &out, all, args[0])
-			}
-			return out.show(e, metricTable(all, out.format.ForPeople()))
-		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return append(e.registry().Names(), judge.Names()...), cobra.ShellCompDirectiveNoFileComp
 		},
-	}
+	}, cobra.MaximumNArgs(1), func(ctx context.Context, e *env, args []string) error {
+		return e.listMetrics(ctx, &out, args)
+	})
 	out.registerFormat(cmd, "", "; without it, by the extension of -o")
 	out.registerPath(cmd)
 	return cmd
+}
+
+// listMetrics shows all metrics, or one.
+func (e *env) listMetrics(ctx context.Context, out *output, args []string) error {
+	if len(args) > 0 {
+		name, _, options := strings.Cut(args[0], ":")
+		if isJudge(name) && (options || !out.formatGiven) {
+			return e.showJudge(ctx, out, args[0])
+		}
+	}
+	if err := out.byExtension(); err != nil {
+		return err
+	}
+	all, err := e.listedMetrics(ctx)
+	if err != nil {
+		return err
+	}
+	if len(args) > 0 {
+		return e.listOptions(ctx, out, all, args[0])
+	}
+	return out.show(e, metricTable(all, out.format.ForPeople()))
 }
 
 // showJudge writes the definition of a judge, or with options what it sends.

@@ -35,7 +35,7 @@ type mergeRun struct {
 
 func (e *env) mergeCommand() *cobra.Command {
 	m := &mergeRun{}
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "merge PART… | -",
 		Short: "Put the parts of a run together",
 		Long: `Put together, in any order, what --shard I/N of score and expand wrote, or what
@@ -50,9 +50,7 @@ signatures of their scores leave out the set of references.`,
   refract score jsonl:sample.jsonl -m chrf --shard 2/2 -o scores.csv
   refract merge scores.csv.*.jsonl -o scores.csv
   cat *.statistics | refract merge - -f csv`,
-		Args: usageArgs(cobra.MinimumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return m.run(cmd.Context(), e, args) },
-	}
+	}, cobra.MinimumNArgs(1), m.run)
 	m.registerFormat(cmd, "", "; without it, by the extension of -o")
 	m.registerPath(cmd)
 	m.parquet = true

@@ -40,7 +40,7 @@ func (o *output) registerFormat(cmd *cobra.Command, before, after string) {
 		o.formatGiven = true
 		return report.ParseFormat(s)
 	}
-	resultFlags.of(cmd)("format,f", valueOf(&o.format, string(report.Table), parse), before+"table, json, jsonl, csv, tsv, markdown or latex"+after, shown, offers(formatNames()...))
+	resultFlags.of(cmd)("format,f", valueOf(&o.format, string(report.Table), parse), before+"table, json, jsonl, csv, tsv, markdown or latex"+after, shown, withMatrix, offers(formatNames()...))
 	o.formatGiven, o.cmd = false, cmd // setting the default does not count
 }
 
@@ -93,7 +93,7 @@ func (o output) onScreen() *output {
 }
 
 func (o *output) registerPath(cmd *cobra.Command) {
-	resultFlags.of(cmd)("output,o", plain(&o.path, ""), "`FILE` to write; replaces an existing one when complete", shown, isNamed, names(writesFile))
+	resultFlags.of(cmd)("output,o", plain(&o.path, ""), "`FILE` to write; replaces an existing one when complete", shown, withMatrix, isNamed, names(writesFile))
 }
 
 // registerLines adds the flag of a command that writes JSON Lines.

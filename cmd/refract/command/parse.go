@@ -20,7 +20,7 @@ type parseRun struct {
 
 func (e *env) parseCommand() *cobra.Command {
 	p := &parseRun{}
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "parse METRIC FILE",
 		Short: "Read answers that a judge gave elsewhere",
 		Long: `Read answers that a judge gave elsewhere, and write a row with score and errors
@@ -31,11 +31,7 @@ JSON Lines; - is standard input. A row has "output", the model's answer or null,
 and may have "hypothesis", "source", "reference", "id", "system" and "segment".`,
 		Example: `  refract parse instructscore outputs.jsonl -o reports.jsonl
   refract parse tigerscore outputs.jsonl --unparseable zero`,
-		Args: usageArgs(cobra.ExactArgs(2)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.run(cmd.Context(), e, args[0], args[1])
-		},
-	}
+	}, cobra.ExactArgs(2), p.run)
 	p.out.registerLines(cmd)
 	policies := []string{"exclude", "zero", "fail"}
 	taskFlags.of(cmd)("unparseable", valueOf(&p.policy, "exclude", judge.ParsePolicy), unparseableUsage(policies), shown, offers(policies...))
@@ -48,7 +44,8 @@ and may have "hypothesis", "source", "reference", "id", "system" and "segment".`
 	return cmd
 }
 
-func (p *parseRun) run(ctx context.Context, e *env, metric, file string) error {
+func (p *parseRun) run(ctx context.Context, e *env, args []string) error {
+	metric, file := args[0], args[1]
 	reading, err := audit.NewReading(metric, p.policy, e.registry().Names()...)
 	if err != nil {
 		return usagef("%s: %w", metric, err)

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
@@ -9,7 +11,7 @@ import (
 
 func (e *env) promptsCommand() *cobra.Command {
 	var out output
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "prompts [NAMES]",
 		Short: "List the prompts that expand references",
 		Long: `List the prompts that expand references, or those of NAMES, as --prompts of
@@ -19,18 +21,16 @@ A space and the reference follow a prompt; after a full-width colon there is no
 space. In a template, {reference} and {source} stand for the segment's texts.`,
 		Example: `  refract prompts
   refract prompts ten@de,plain@de -f jsonl`,
-		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			prompts := diversify.Prompts()
-			if len(args) > 0 {
-				var err error
-				if prompts, err = diversify.ParsePrompts(args[0]); err != nil {
-					return usagef("%w", err)
-				}
+	}, cobra.MaximumNArgs(1), func(_ context.Context, e *env, args []string) error {
+		prompts := diversify.Prompts()
+		if len(args) > 0 {
+			var err error
+			if prompts, err = diversify.ParsePrompts(args[0]); err != nil {
+				return usagef("%w", err)
 			}
-			return out.show(e, promptTable(prompts))
-		},
-	}
+		}
+		return out.show(e, promptTable(prompts))
+	})
 	out.register(cmd)
 	cmd.ValidArgsFunction = promptWords
 	return cmd

@@ -27,7 +27,7 @@ type publishRun struct {
 
 func (e *env) publishCommand() *cobra.Command {
 	p := &publishRun{}
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "publish [DATASET]",
 		Short: "Publish the references as a folder",
 		Long: `Write all references of a dataset to a new folder, with a dataset card and a
@@ -45,9 +45,7 @@ A text that a format cannot hold, such as one with a line break in a text file,
 is an error. System outputs and human judgements are left out.`,
 		Example: `  refract publish jsonl:expanded.jsonl --to parquet -o set
   refract publish jsonl:expanded.jsonl --to jsonl --license cc-by-4.0 -o texts`,
-		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), e, args) },
-	}
+	}, cobra.MaximumNArgs(1), p.run)
 	p.data.register(cmd)
 	p.decisions.register(cmd)
 	flag := resultFlags.of(cmd)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )
 
@@ -56,14 +55,17 @@ func flagsPage(t *testing.T) string {
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n`%s`\n", cmd.CommandPath(), cmd.Short, cmd.UseLine())
 		head := "\n| flag | meaning |\n|---|---|\n"
-		visit(cmd, func(f *pflag.Flag) {
-			if f.Hidden || f.Name == "help" || cmd.HasParent() && cmd.Root().PersistentFlags().Lookup(f.Name) != nil {
-				return // which the root has for all commands
+		flags := flagsOf(cmd)
+		for _, section := range sections {
+			for _, f := range flags[section] {
+				if f.Name == "help" || cmd.HasParent() && section == commonFlags {
+					continue // which the root has for all commands
+				}
+				line := flagLine(f)
+				fmt.Fprintf(&b, "%s| `%s` | %s |\n", head, strings.TrimSpace(line[0]), strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`).Replace(line[1]))
+				head = ""
 			}
-			line := flagLine(f)
-			fmt.Fprintf(&b, "%s| `%s` | %s |\n", head, strings.TrimSpace(line[0]), strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`).Replace(line[1]))
-			head = ""
-		})
+		}
 	}
 	return b.String()
 }

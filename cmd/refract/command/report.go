@@ -30,16 +30,14 @@ type reportRun struct {
 
 func (e *env) reportCommand() *cobra.Command {
 	r := &reportRun{}
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "report [DATASET | FILE.yaml]",
 		Short: "Write a report as one HTML file that people read",
 		Long: `Write one HTML file that shows scores, agreement with human judgements, rankings
 and every segment with its references, or the findings of an experiment.`,
 		Example: `  refract report jsonl:expanded.jsonl -o report.html
   refract report experiment.yaml -o experiment.html`,
-		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, args) },
-	}
+	}, cobra.MaximumNArgs(1), r.run)
 	r.comparison.register(e, cmd, comparisonDefaults{
 		groups: "none,segment", test: significance.MethodAuto.String(), tests: "how the settings of a metric are tested against each other", curves: selection.ByOrder.String(),
 	})
@@ -83,6 +81,13 @@ func (r *reportRun) run(ctx context.Context, e *env, args []string) error {
 		}
 		return rep.Held.Add(s)
 	}
+	run.Done = func(d experiment.DatasetInfo) error {
+		if d.Name != shown.Name || rep.Held == nil {
+			return nil
+		}
+		e.collectAt(30) // few of the texts are left, so that collecting costs less
+		return rep.Explore(ctx, d.Human, ratings)
+	}
 	out, err := e.create(r.out.path)
 	if err != nil {
 		return err
@@ -104,10 +109,7 @@ func (r *reportRun) run(ctx context.Context, e *env, args []string) error {
 				rep.More = append(rep.More, t)
 			}
 		}
-		if rep.Held != nil {
-			rep.Held.Rated(ratings)
-		}
-		return page.Write(ctx, out, rep.Document(ctx))
+		return page.Write(ctx, out, rep.Document())
 	})
 	if err == nil && r.out.path != "" && r.out.path != "-" {
 		e.note("wrote %s; open it in a browser", r.out.path)
@@ -119,7 +121,7 @@ func (r *reportRun) run(ctx context.Context, e *env, args []string) error {
 // dataset.
 func (r *reportRun) planned(e *env, args []string) (*planRun, error) {
 	if len(args) > 0 && slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(args[0])) && !strings.Contains(args[0], ":") {
-		if err := e.refuse("does nothing in a report on an experiment, whose file says what is done; leave it out", func(_ string, k *known) bool {
+		if err := e.refuse("does nothing in a report on an experiment, whose file says what is done; leave it out", func(k *known) bool {
 			return slices.Contains([]section{inputFlags, metricFlags, statisticFlags}, k.section)
 		}); err != nil {
 			return nil, err

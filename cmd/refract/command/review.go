@@ -80,7 +80,7 @@ type reviewRun struct {
 
 func (e *env) reviewCommand() *cobra.Command {
 	r := &reviewRun{}
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "review [DATASET]",
 		Short: "Decide by eye which answers serve as references",
 		Long: `Show answers next to their reference on a page in the browser, and save what a
@@ -91,9 +91,7 @@ until Ctrl+C; the next run continues. --decisions of 'refract check' and 'refrac
 publish' carries the decisions out.`,
 		Example: `  refract review jsonl:expanded.jsonl -o decisions.jsonl
   refract review jsonl:expanded.jsonl -o review.html`,
-		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, args) },
-	}
+	}, cobra.MaximumNArgs(1), r.run)
 	r.data.register(cmd)
 	flag := resultFlags.of(cmd)
 	flag("output,o", plain(&r.path, ""), "`FILE` to add decisions to; NAME.html writes the page instead of serving it", shown, names(writesFile))

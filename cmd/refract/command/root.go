@@ -130,6 +130,13 @@ func group(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
+// newCommand completes a command: which arguments it takes, and what it does.
+func (e *env) newCommand(cmd *cobra.Command, takes cobra.PositionalArgs, run func(context.Context, *env, []string) error) *cobra.Command {
+	cmd.Args = usageArgs(takes)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), e, args) }
+	return cmd
+}
+
 // finishCompletion adds examples to the command that cobra adds, and makes an unknown
 // shell a usage error.
 func finishCompletion(root *cobra.Command) {

@@ -29,9 +29,9 @@ type scoring struct {
 	scope refract.Scope // how the score of a system comes about
 }
 
-// parameters are all that a request may set; flags set them, too.
-func (s *scoring) parameters() settable {
-	values := s.values()
+// values are those that requests set, too.
+func (s *scoring) values() settable {
+	values := s.settingFlags.values()
 	values["language"], values["system"] = s.languageFlag.value(), s.scopeValue()
 	return values
 }
@@ -43,24 +43,44 @@ func (s *scoring) scopeValue() pflag.Value {
 	})
 }
 
-// scoreFlags are the flags of the commands that score systems, a value for each concern.
-type scoreFlags struct {
+// scoringFlags are the flags of all commands that score or compare: the data, and how it is
+// scored.
+type scoringFlags struct {
 	data    input
 	choice  choiceFlags
 	scoring scoring
 	judges  judgeFlags
+	matrix  string // file of the scores; "" where the run makes them
+}
+
+func (f *scoringFlags) register(e *env, cmd *cobra.Command, defaultAggregates string) {
+	f.data.register(cmd)
+	f.choice.register(cmd)
+	f.scoring.languageFlag.register(cmd, metricFlags, languageSplits, "unknown")
+	f.scoring.settingFlags.register(e, cmd, defaultAggregates)
+	f.judges.register(cmd)
+}
+
+// begin begins a run on the data that arguments name. Close it.
+func (f *scoringFlags) begin(e *env, args []string) *judging {
+	f.judges.languages = func() (from, to string) { return f.scoring.languages(args) }
+	return f.judges.run(e)
+}
+
+// scoreFlags are the flags of the commands that score systems, a value for each concern.
+type scoreFlags struct {
+	scoringFlags
 	view    scoreView
 	shard   shardFlag
 	per     string // what a row is about: system, segment, cell or statistics
 	reports string // file for the reports of judges; "" for none
-	matrix  string // file of the scores; "" where the run makes them
 	// collect takes the scores of systems instead of a table; may be nil.
 	collect func(e *env, eng *refract.Engine, out io.Writer) *sink
 }
 
 func (e *env) scoreCommand() *cobra.Command {
 	s := &scoreFlags{}
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "score [DATASET]",
 		Short: "Score systems against all references",
 		Long: `Score every system against every reference, and aggregate over references.
@@ -75,21 +95,14 @@ func (e *env) scoreCommand() *cobra.Command {
                   such lines up`,
 		Example: `  refract score --ref ref.txt --hyp mine=a.txt
   refract score jsonl:expanded.jsonl -m chrf -m bleu:tokenize=intl -a single,max`,
-		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if s.matrix != "" {
-				return s.ofMatrix(cmd.Context(), e, args)
-			}
-			return s.run(cmd.Context(), e, args)
-		},
-	}
+	}, cobra.MaximumNArgs(1), s.run)
 	s.register(e, cmd)
 	s.view.parquet = true
 	s.shard.register(cmd)
-	inputFlags.of(cmd)("matrix", plain(&s.matrix, ""), "`FILE` of a stored matrix to take the scores from", shown, names(readsFile))
+	inputFlags.of(cmd)("matrix", plain(&s.matrix, ""), "`FILE` of a stored matrix to take the scores from", shown, names(readsFile), withMatrix)
 	resultFlags.of(cmd)("reports", plain(&s.reports, ""), "`FILE` for every report of a judge, as JSON Lines", shown, names(writesFile))
 	flag := taskFlags.of(cmd)
-	flag("per", plain(&s.per, "system"), "segment, system, cell or statistics", shown, neutral, oneOf("segment", "system", "cell", perStatistics)) // parts state it apart
+	flag("per", plain(&s.per, "system"), "segment, system, cell or statistics", shown, neutral, withMatrix, oneOf("segment", "system", "cell", perStatistics)) // parts state it apart
 	flag("confidence", plain(&s.view.confidence, 0), "show intervals of systems' scores with coverage `P`, as sacreBLEU does", shown, wholly, isShare)
 	cmd.Flag("confidence").NoOptDefVal = "0.95"
 	shown(knownOf(cmd.Flag("system")))
@@ -98,25 +111,24 @@ func (e *env) scoreCommand() *cobra.Command {
 
 // register adds the flags of every command that scores systems.
 func (s *scoreFlags) register(e *env, cmd *cobra.Command) {
-	s.data.register(cmd)
-	s.choice.register(cmd)
-	s.scoring.languageFlag.register(cmd, metricFlags, languageSplits, "unknown")
-	s.scoring.settingFlags.register(e, cmd, "native, or max if a metric has no own rule")
+	s.scoringFlags.register(e, cmd, "native, or max if a metric has no own rule")
 	s.view.register(cmd)
 	s.view.registerWidth(cmd)
-	s.judges.register(cmd)
 	s.judges.calls.registerDryRun(cmd, "ask for no score")
-	taskFlags.of(cmd)("system", s.scoring.scopeValue(), "how a system's score comes about: auto, corpus or average", offers("auto", "corpus", "average"))
+	taskFlags.of(cmd)("system", s.scoring.scopeValue(), "how a system's score comes about: auto, corpus or average", withMatrix, notByHuman, offers("auto", "corpus", "average"))
 }
 
 // run scores systems: it makes a plan from the flags, and carries it out.
 func (s *scoreFlags) run(ctx context.Context, e *env, args []string) error {
-	s.judges.languages = func() (from, to string) { return s.scoring.languages(args) }
-	ms, judging, err := s.judges.metricsOf(ctx, e, &s.scoring.settingFlags)
+	if s.matrix != "" {
+		return s.ofMatrix(ctx, e, args)
+	}
+	judging := s.begin(e, args)
+	defer judging.close()
+	ms, err := judging.all(ctx, &s.scoring.settingFlags)
 	if err != nil {
 		return err
 	}
-	defer judging.close()
 	p := &scorePlan{scoreFlags: s, e: e, args: args, judging: judging}
 	err = p.prepare(ctx, ms)
 	if err == nil && s.judges.calls.dryRun {

@@ -18,9 +18,7 @@ func (s *scoreFlags) ofMatrix(ctx context.Context, e *env, args []string) error 
 		return usagef("--matrix %s holds the segments too: leave %s out", s.matrix, args[0])
 	}
 	err := e.refuse("says how to score, and --matrix takes the scores that are stored: leave one of them out",
-		func(name string, k *known) bool {
-			return k.section != commonFlags && !slices.Contains([]string{"matrix", "aggregate", "missing", "per", "system", "format", "output", "width", "offline"}, name)
-		})
+		func(k *known) bool { return k.section != commonFlags && !k.withMatrix })
 	switch {
 	case err != nil:
 		return err

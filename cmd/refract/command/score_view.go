@@ -31,7 +31,7 @@ func (v *scoreView) registerWidth(cmd *cobra.Command) {
 		n, err := upTo(15)(s)
 		return &n, err
 	}
-	resultFlags.of(cmd)("width,w", valueOf(&v.width, "", parse), "decimals of scores in tables for people (default 1, or as many as scores below 10 need)")
+	resultFlags.of(cmd)("width,w", valueOf(&v.width, "", parse), "decimals of scores in tables for people (default 1, or as many as scores below 10 need)", withMatrix)
 }
 
 // digits is the number of decimals, by --width or else the usual.

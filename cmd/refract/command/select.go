@@ -42,7 +42,7 @@ type selectRun struct {
 
 func (e *env) selectCommand() *cobra.Command {
 	c := &selectRun{}
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "select [DATASET]",
 		Short: "Keep the variants that cover most",
 		Long: `Keep -k variants of every segment.
@@ -51,9 +51,7 @@ The output is the dataset as JSON Lines; the other variants are moved to
 "rejected" with the verdict "not selected". Variants without text are never kept.`,
 		Example: `  refract select jsonl:expanded.jsonl -k 4 -o four.jsonl
   refract select jsonl:expanded.jsonl -k all --by random -o equal.jsonl`,
-		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), e, args) },
-	}
+	}, cobra.MaximumNArgs(1), c.run)
 	c.data.register(cmd)
 	c.out.registerLines(cmd)
 	flag := taskFlags.of(cmd)

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/cmd/refract/internal/serve"
 	"github.com/refract-eval/refract/internal/jsonline"
@@ -46,8 +47,8 @@ const (
 )
 
 func (e *env) serveCommand() *cobra.Command {
-	s := &serveRun{e: e}
-	cmd := &cobra.Command{
+	s := &serveRun{}
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "serve",
 		Short: "Answer requests for scores, as a process that stays open",
 		Long: `Answer requests for scores and comparisons, a line of JSON each, until the input
@@ -59,15 +60,14 @@ address beyond this machine requires; texts and token are not encrypted.
 docs/reference/protocols.md has the protocol.`,
 		Example: `  refract serve
   refract serve --listen 127.0.0.1:0`,
-		Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
-	}
+	}, cobra.NoArgs, s.run)
 	taskFlags.of(cmd)("listen", plain(&s.listen, ""), "`HOST:PORT` to answer at over HTTP instead of standard input and output; port 0 takes a free one", shown)
 	s.judgeFlags.register(cmd)
 	return cmd
 }
 
-func (s *serveRun) run(ctx context.Context) (err error) {
+func (s *serveRun) run(ctx context.Context, e *env, _ []string) error {
+	s.e = e
 	answer, err := s.transport()
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (s *serveRun) transport() (func(context.Context, *serve.Server) error, erro
 // explain returns whether the request is at fault, and the message. Clients do not
 // learn where files of the server are.
 func (s *serveRun) explain(err error) (usage bool, message string) {
-	refused := errors.As(err, new(*refract.NoReferencesError)) || errors.As(err, new(*refract.NoSourceError)) || errors.As(err, new(*refract.TooLongError))
+	refused := is[*refract.NoReferencesError](err) || is[*refract.NoSourceError](err) || is[*refract.TooLongError](err) || is[*experiment.DataError](err)
 	message = visibleError(err)
 	var file *fs.PathError
 	if s.listen != "" && errors.As(err, &file) && file.Path != "" {

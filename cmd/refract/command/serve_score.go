@@ -139,7 +139,7 @@ func (d *demand) perSegment(settings int) int { return settings * len(d.segments
 // score is the method of this name.
 func (s *serveRun) score(ctx context.Context, params []byte) (result []byte, err error) {
 	q, v := &scoring{}, &scored{}
-	values := q.parameters()
+	values := q.values()
 	values["per"] = listOf(&v.asked, "system,segment", wordOf("system", "segment", "cell", perStatistics), strings.Clone)
 	segments, err := readRequest(params, "score", values)
 	if err != nil {
@@ -218,7 +218,7 @@ func (s *serveRun) compare(ctx context.Context, params []byte) (result []byte, e
 	if err != nil {
 		return nil, err
 	}
-	if err := s.check(c.score.metrics); err != nil {
+	if err := s.check(c.scoring.metrics); err != nil {
 		return nil, err
 	}
 	p, err := c.asked(nil)
@@ -241,7 +241,7 @@ func (s *serveRun) compare(ctx context.Context, params []byte) (result []byte, e
 		return dataset.WithSystems(refract.InMemory(segments)), nil
 	}
 	borrowed := &borrowedMetrics{pool: s.pool}
-	borrowed.from, borrowed.to = c.languages(nil)
+	borrowed.from, borrowed.to = c.scoring.languages(nil)
 	defer func() { borrowed.giveBack(ctx, nil, err) }()
 	r.Metric = borrowed.metric
 	res, err := r.Run(ctx, p)

@@ -31,9 +31,9 @@ func (s *settingFlags) register(e *env, cmd *cobra.Command, defaultAggregates st
 		return e.registryWith(nil, nil).Names(), cobra.ShellCompDirectiveNoFileComp
 	}
 	flag("metric,m", plain(&s.metrics, nil), "`METRIC`, or METRIC:OPTION=VALUE,… (repeatable; default bleu and chrf)", shown, names(e.metricFiles), offersBy(metricNames))
-	flag("aggregate,a", v["aggregate"], "aggregators over references, separated by commas (default "+defaultAggregates+")", shown, offers(aggregate.Names()...))
+	flag("aggregate,a", v["aggregate"], "aggregators over references, separated by commas (default "+defaultAggregates+")", shown, withMatrix, offers(aggregate.Names()...))
 	flag("missing", v["missing"],
-		"policy for missing scores of references: exclude, propagate or fail (default exclude, but a segment without any reference is an error)", offers("exclude", "propagate", "fail"))
+		"policy for missing scores of references: exclude, propagate or fail (default exclude, but a segment without any reference is an error)", withMatrix, offers("exclude", "propagate", "fail"))
 }
 
 // values are those that requests set, too.

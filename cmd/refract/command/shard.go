@@ -110,7 +110,7 @@ func (s *shardFlag) cut(ctx context.Context, e *env, args []string, ds refract.D
 	if s.shard == "" {
 		return ds, nil
 	}
-	if err := e.refuse("needs the whole input, and --shard takes a part: leave it out, or do it with the merged output", func(_ string, k *known) bool { return k.wholly }); err != nil {
+	if err := e.refuse("needs the whole input, and --shard takes a part: leave it out, or do it with the merged output", func(k *known) bool { return k.wholly }); err != nil {
 		return nil, err
 	}
 	index, of, err := s.place(e.getenv)

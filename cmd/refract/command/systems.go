@@ -42,7 +42,7 @@ const systemsTable = "systems"
 func (e *env) systemsCommand() *cobra.Command {
 	t := &systemsRun{}
 	t.per, t.collect = "system", t.untilTested
-	cmd := &cobra.Command{
+	cmd := e.newCommand(&cobra.Command{
 		Use:   "systems [DATASET]",
 		Short: "Test which systems are better than others",
 		Long: `Score all systems, and test whether their scores differ.
@@ -59,24 +59,11 @@ inference), with the number of labels that this is worth.`,
 		Example: `  refract systems --ref ref.txt --hyp base=a.txt --hyp mine=b.txt
   refract systems jsonl:expanded.jsonl -m chrf -a max --table pairs
   refract systems jsonl:expanded.jsonl -m chrf --human quality=few.csv`,
-		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(t.data.human) > 0 {
-				return t.judged(cmd.Context(), e, args)
-			}
-			if t.humanLower {
-				return usagef("--human-lower-is-better does nothing without --human: leave it out")
-			}
-			if err := t.check(); err != nil {
-				return err
-			}
-			return t.run(cmd.Context(), e, args)
-		},
-	}
+	}, cobra.MaximumNArgs(1), t.run)
 	t.scoreFlags.register(e, cmd)
 	flag := taskFlags.of(cmd)
 	flag("table", plain(&t.what, systemsTable), "systems or pairs", shown, oneOf(systemsTable, pairsTable))
-	flag("test", valueOf(&t.test, significance.PairedRandomization.String(), significance.ParseSystemTest), "paired-ar or paired-bs", shown, offers(significance.SystemTestNames()...))
+	flag("test", valueOf(&t.test, significance.PairedRandomization.String(), significance.ParseSystemTest), "paired-ar or paired-bs", shown, notByHuman, offers(significance.SystemTestNames()...))
 	t.resampling.register(cmd, taskFlags, t.resampling.values(0), "of the test (default 10000; paired-bs: 1000 but with --table pairs)", byDocument+", where every segment names one", bySegment, byDocument)
 	cmd.Flag("confidence").Usage = "coverage of intervals; a p-value up to the rest is significant"
 	flag("against", plain(&t.baseline, ""), "`SYSTEM` that the others are compared with (default the first)", shown)
@@ -84,9 +71,22 @@ inference), with the number of labels that this is worth.`,
 	return cmd
 }
 
+func (r *systemsRun) run(ctx context.Context, e *env, args []string) error {
+	if len(r.data.human) > 0 {
+		return r.judged(ctx, e, args)
+	}
+	if err := r.check(); err != nil {
+		return err
+	}
+	return r.scoreFlags.run(ctx, e, args)
+}
+
 // check refuses flags that the table does not use, and a level of significance that no
 // p-value can reach.
 func (r *systemsRun) check() error {
+	if r.humanLower {
+		return usagef("--human-lower-is-better does nothing without --human: leave it out")
+	}
 	if r.what == pairsTable && r.baseline != "" {
 		return usagef("--against does nothing with --table %s: leave it out", r.what)
 	}

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
@@ -13,13 +12,11 @@ import (
 
 // judged estimates mean judgements of systems from few judged segments and all scores.
 func (r *systemsRun) judged(ctx context.Context, e *env, args []string) error {
-	if err := e.refuse("does nothing with --human: leave it out", func(name string, _ *known) bool {
-		return slices.Contains([]string{"test", "system", "dry-run"}, name)
-	}); err != nil {
+	if err := e.refuse("does nothing with --human: leave it out", func(k *known) bool { return k.notByHuman }); err != nil {
 		return err
 	}
 	c := &comparison{
-		data: r.data, choice: r.choice, languageFlag: r.scoring.languageFlag, score: r.scoring.settingFlags, judges: r.judges, humanLower: r.humanLower, resampling: r.resampling,
+		scoringFlags: r.scoringFlags, humanLower: r.humanLower, resampling: r.resampling,
 		statistics: []correlate.Statistic{correlate.StatLabelsSaved}, levels: []correlate.Level{correlate.SegmentLevel}, groupings: []correlate.Grouping{correlate.None},
 	}
 	if !e.command.Flags().Changed("resamples") {

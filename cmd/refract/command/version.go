@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -14,17 +15,15 @@ import (
 )
 
 func (e *env) versionCommand() *cobra.Command {
-	return &cobra.Command{
+	return e.newCommand(&cobra.Command{
 		Use:     "version",
 		Short:   "Show the version, and what the program was built from",
 		Example: "  refract version",
-		Args:    usageArgs(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			info, _ := debug.ReadBuildInfo()
-			_, err := fmt.Fprint(e.stdout, buildFacts(info))
-			return err
-		},
-	}
+	}, cobra.NoArgs, func(_ context.Context, e *env, _ []string) error {
+		info, _ := debug.ReadBuildInfo()
+		_, err := fmt.Fprint(e.stdout, buildFacts(info))
+		return err
+	})
 }
 
 // buildFacts are the facts about the build, one a line, starting with the version as

@@ -137,9 +137,8 @@ func TestRunStops(t *testing.T) {
 					return nil
 				})
 				assert.ErrorIs(t, err, c.want)
-				if late := time.Since(start) - c.stop; late < 0 || late > time.Second {
-					t.Errorf("it ended %v after the reason to", late)
-				}
+				late := time.Since(start) - c.stop
+				assert.True(t, late >= 0 && late <= time.Second, "it ended %v after the reason to", late)
 			})
 		})
 	}
@@ -268,9 +267,8 @@ func TestFailedMetricStopsNoOther(t *testing.T) {
 			}
 			assert.True(t, n == 100 && ended >= 100-20-4*(workers-1), "%d segments, %d ended", n, ended)
 			scores := systems.Scores()
-			if s := scores[0]; s.OK || s.Status != metrics.Ended {
-				t.Errorf("a mean of what the metric came to: %+v", s)
-			}
+			s := scores[0]
+			assert.True(t, !s.OK && s.Status == metrics.Ended, "a mean of what the metric came to: %+v", s)
 			if s := scores[2]; !s.OK || s.Segments != 100 {
 				t.Errorf("the other metric: %+v", s)
 			}

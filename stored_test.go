@@ -161,9 +161,8 @@ func TestDamagedScores(t *testing.T) {
 			if score(); m.cells.Load() == before {
 				t.Fatalf("byte %d of a value is damaged, and nothing is computed anew", i)
 			}
-			if before = m.cells.Load(); warnings != 1 {
-				t.Fatalf("byte %d: %d warnings", i, warnings)
-			}
+			before = m.cells.Load()
+			require.Equal(t, 1, warnings, "byte %d: %d warnings", i, warnings)
 			warnings = 0
 			if score(); m.cells.Load() != before {
 				t.Fatalf("byte %d: the value is not repaired", i)

@@ -76,9 +76,8 @@ func TestMissing(t *testing.T) {
 			t.Errorf("%s under %v = %+v, %v, want %+v, %v", tt.spec, tt.policy, got, err, tt.want, tt.err)
 		}
 	}
-	if got, _ := apply(t, "mean", nil, nil, true, Exclude); got.OK {
-		t.Errorf("mean of nothing = %+v", got)
-	}
+	got, _ := apply(t, "mean", nil, nil, true, Exclude)
+	assert.False(t, got.OK, "mean of nothing = %+v", got)
 }
 
 func TestUndefined(t *testing.T) {

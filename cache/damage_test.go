@@ -40,9 +40,8 @@ func TestNoDatabase(t *testing.T) {
 				_, err := cache.Open(t.Context(), file, opts...)
 				wantError(t, err, cache.ErrCorrupt, file, "move it away", "another file")
 			}
-			if after, err := os.ReadFile(file); err != nil || !bytes.Equal(after, test.content) {
-				t.Errorf("the file was changed (%v)", err)
-			}
+			after, err := os.ReadFile(file)
+			assert.True(t, err == nil && bytes.Equal(after, test.content), "the file was changed (%v)", err)
 		})
 	}
 }
@@ -119,9 +118,8 @@ func TestFlippedBytes(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, n == 20 && len(problems) != 0, "Verify = %d, %v, want problems", n, problems)
 			if test.get {
-				if p := problems[0]; p.Key != key.String() || p.What == "" {
-					t.Errorf("problem %+v does not name the key %s", p, key)
-				}
+				p := problems[0]
+				assert.True(t, p.Key == key.String() && p.What != "", "problem %+v does not name the key %s", p, key)
 				_, _, err := getAnswer(t.Context(), s, key)
 				wantError(t, err, cache.ErrCorrupt, file, key.String(), "refract cache verify")
 			}
@@ -176,9 +174,8 @@ func TestAnyDamagedPage(t *testing.T) {
 		}
 		for i := range 60 {
 			want := newEntry(i)
-			if got, ok, err := getAnswer(t.Context(), s, want.Request.Key()); err == nil && ok && got != want.Answer {
-				t.Errorf("damage at %d: Get = %+v, want %+v", at, got, want)
-			}
+			got, ok, err := getAnswer(t.Context(), s, want.Request.Key())
+			assert.False(t, err == nil && ok && got != want.Answer, "damage at %d: Get = %+v, want %+v", at, got, want)
 		}
 		_, _, err = s.Verify(t.Context())
 		assert.NoError(t, err, "damage at %d: Verify", at)

@@ -28,9 +28,8 @@ func TestExportGolden(t *testing.T) {
 		require.NoError(t, putEntry(t.Context(), s, e))
 	}
 	var got bytes.Buffer
-	if n, _, err := cache.Export(t.Context(), &got, s); err != nil || n != len(entries) {
-		t.Fatalf("Export = %d, %v", n, err)
-	}
+	n, _, err := cache.Export(t.Context(), &got, s)
+	require.True(t, err == nil && n == len(entries), "Export = %d, %v", n, err)
 	golden := filepath.Join("testdata", "export.jsonl")
 	if *update {
 		require.NoError(t, os.WriteFile(golden, got.Bytes(), 0o644))
@@ -48,9 +47,8 @@ const (
 func TestImport(t *testing.T) {
 	s := cache.NewMemory()
 	got, err := cache.Import(t.Context(), strings.NewReader("\ufeff"+lineA+"\r\n\n  \n"+lineB), s)
-	if want := (cache.Imported{Entries: 2, Added: 2}); err != nil || got != want {
-		t.Fatalf("Import = %+v, %v, want %+v", got, err, want)
-	}
+	want := (cache.Imported{Entries: 2, Added: 2})
+	require.True(t, err == nil && got == want, "Import = %+v, %v, want %+v", got, err, want)
 	r := cache.Request{Kind: "chat", Model: "m", Prompt: "a", Params: `{"max_tokens":5,"top_p":1}`}
 	assert.Equal(t, cache.Answer{Text: "A", HasText: true}, mustGet(t, s, r))
 	r = cache.Request{Kind: "chat", Model: "m", Prompt: "b"}

@@ -36,9 +36,8 @@ func TestUnwritable(t *testing.T) {
 	read := func(file string) {
 		t.Helper()
 		s := open(t, file, cache.ReadOnly())
-		if st, err := s.Stats(t.Context()); err != nil || st.Entries != 3 {
-			t.Errorf("Stats = %+v, %v", st, err)
-		}
+		st, err := s.Stats(t.Context())
+		assert.True(t, err == nil && st.Entries == 3, "Stats = %+v, %v", st, err)
 		verified(t, s, 3)
 		assert.Equal(t, newEntry(1).Answer, mustGet(t, s, newEntry(1).Request))
 		assert.NoError(t, s.Close())

@@ -187,9 +187,8 @@ func TestPostgresSilent(t *testing.T) {
 		cancel()
 	}))
 	wantError(t, err, context.Canceled)
-	if m := told.Load(); m == nil || !strings.Contains(*m, "still waiting for the server") {
-		t.Errorf("told: %v", m)
-	}
+	m := told.Load()
+	assert.True(t, m != nil && strings.Contains(*m, "still waiting for the server"), "told: %v", m)
 }
 
 func TestPostgresRefuses(t *testing.T) {
@@ -230,9 +229,8 @@ func TestPostgresSchema(t *testing.T) {
 	wantError(t, err, cache.ErrForeign, "search_path")
 
 	open(t, where)
-	if st, err := open(t, where, cache.ReadOnly()).Stats(t.Context()); err != nil || st.Entries != 0 {
-		t.Errorf("Stats = %+v, %v", st, err)
-	}
+	st, err := open(t, where, cache.ReadOnly()).Stats(t.Context())
+	assert.True(t, err == nil && st.Entries == 0, "Stats = %+v, %v", st, err)
 	for _, other := range []int{1, 7} {
 		inPostgres(t, where, fmt.Sprintf("UPDATE refract_cache SET version = %d", other))
 		_, err = cache.Open(t.Context(), where)
@@ -405,8 +403,7 @@ func TestPostgresTooManyClients(t *testing.T) {
 	}))
 	require.NoError(t, err)
 	defer s.Close()
-	if m, _ := said.Load().(string); !strings.Contains(m, "still waiting for the server") || strings.Contains(m, "crowd:") {
-		t.Errorf("told %q", m)
-	}
+	m, _ := said.Load().(string)
+	assert.True(t, strings.Contains(m, "still waiting for the server") && !strings.Contains(m, "crowd:"), "told %q", m)
 	assert.NoError(t, putEntry(t.Context(), s, newEntry(1)))
 }

@@ -86,9 +86,8 @@ func FuzzParseParams(f *testing.F) {
 			return
 		}
 		require.True(t, json.Valid([]byte(p)), "%q gives %q, which is no JSON", s, p)
-		if again, err := cache.ParseParams(string(p)); err != nil || again != p {
-			t.Fatalf("%q gives %q, and that gives %q, %v", s, p, again, err)
-		}
+		again, err := cache.ParseParams(string(p))
+		require.True(t, err == nil && again == p, "%q gives %q, and that gives %q, %v", s, p, again, err)
 		e := newEntry(1)
 		e.Request.Params = p
 		require.NoError(t, putEntry(t.Context(), cache.NewMemory(), e))

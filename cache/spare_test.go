@@ -34,9 +34,8 @@ func TestSpare(t *testing.T) {
 	}
 	nowhere := cache.NewSpare(db, where, dirs[0])
 	_ = putEntry(t.Context(), nowhere, newEntry(0))
-	if saved, _, lost := nowhere.Unstored(); saved != 0 || lost != 1 {
-		t.Errorf("without a folder: %d saved, %d lost", saved, lost)
-	}
+	saved, _, lost := nowhere.Unstored()
+	assert.True(t, saved == 0 && lost == 1, "without a folder: %d saved, %d lost", saved, lost)
 
 	files, err := filepath.Glob(filepath.Join(folder, "*.jsonl"))
 	require.True(t, err == nil && len(files) == n, "%q, %v", files, err)

@@ -143,9 +143,8 @@ func TestForeignDatabase(t *testing.T) {
 			require.NoError(t, err)
 			_, err = cache.Open(t.Context(), file)
 			wantError(t, err, cache.ErrForeign, file, "another file")
-			if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
-				t.Errorf("the other program's file was changed (%v)", err)
-			}
+			after, err := os.ReadFile(file)
+			assert.True(t, err == nil && bytes.Equal(before, after), "the other program's file was changed (%v)", err)
 		})
 	}
 	file := filepath.Join(t.TempDir(), "empty.db")
@@ -212,14 +211,12 @@ func TestReadOnly(t *testing.T) {
 	s := open(t, file, cache.ReadOnly())
 	wantError(t, putEntry(t.Context(), s, newEntry(5)), cache.ErrReadOnly, file)
 	assert.Equal(t, newEntry(1).Answer, mustGet(t, s, newEntry(1).Request))
-	if st, err := s.Stats(t.Context()); err != nil || st.Entries != 3 {
-		t.Errorf("Stats = %+v, %v", st, err)
-	}
+	st, err := s.Stats(t.Context())
+	assert.True(t, err == nil && st.Entries == 3, "Stats = %+v, %v", st, err)
 	verified(t, s, 3)
 	require.NoError(t, s.Close())
-	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
-		t.Errorf("the file was changed (%v)", err)
-	}
+	after, err := os.ReadFile(file)
+	assert.True(t, err == nil && bytes.Equal(before, after), "the file was changed (%v)", err)
 	assert.Equal(t, "answers.db", names(t, filepath.Dir(file)))
 }
 

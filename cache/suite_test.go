@@ -167,9 +167,8 @@ func suiteRefused(t *testing.T, open func(*testing.T) cache.Store) {
 		test.change(&e)
 		err := putEntry(t.Context(), s, e)
 		assert.ErrorContains(t, err, test.want, "putEntry(%+v)", e)
-		if a, ok, err := getAnswer(t.Context(), s, e.Request.Key()); err != nil || ok {
-			t.Errorf("Get of what was refused = %+v, %v", a, err)
-		}
+		a, ok, err := getAnswer(t.Context(), s, e.Request.Key())
+		assert.True(t, err == nil && !ok, "Get of what was refused = %+v, %v", a, err)
 	}
 }
 
@@ -323,9 +322,8 @@ func suiteClaims(t *testing.T, open func(*testing.T) cache.Store) {
 	key := func(n int) cache.Key { return newEntry(n).Request.Key() }
 	claim := func(keys []cache.Key, want ...bool) {
 		t.Helper()
-		if got, err := s.Claim(t.Context(), keys); err != nil || !slices.Equal(got, want) {
-			t.Errorf("Claim = %v, %v, want %v", got, err, want)
-		}
+		got, err := s.Claim(t.Context(), keys)
+		assert.True(t, err == nil && slices.Equal(got, want), "Claim = %v, %v, want %v", got, err, want)
 	}
 	claim([]cache.Key{key(1), key(2), key(3)}, true, true, true)
 	claim([]cache.Key{key(2), key(4), key(4)}, true, true, true)

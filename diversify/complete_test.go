@@ -79,9 +79,8 @@ func TestComplete(t *testing.T) {
 		}
 		require.Equal(t, lacking, sum.Lacking)
 		cfg.Client = nil
-		if x, err = diversify.New(cfg); err != nil {
-			t.Fatal(err)
-		}
+		x, err = diversify.New(cfg)
+		require.NoError(t, err)
 		again, _, err := run(context.Background(), x, ds)
 		if err != nil || !cmp.Equal(out, again) {
 			t.Fatalf("from the store: %v, %s", err, cmp.Diff(out, again))

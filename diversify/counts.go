@@ -139,7 +139,7 @@ func (n *Counts) judge(judge *check.Segment, s *refract.Segment, v *refract.Vari
 	v.Origin, v.Text = &origin, refract.Text{Value: res.Text, Valid: res.HasText}
 	v.Verdict, v.Detail, v.Alarms = res.Verdict, res.Detail, nil
 	if v.Verdict == check.Accepted {
-		v.Alarms = alarm.Find(judge.Language, s.References[v.Reference].Value, s.Source.Value, v.Text.Value)
+		v.Alarms = alarm.Find(judge.Language, s.References[v.Reference].Value, v.Text.Value)
 	}
 }
 

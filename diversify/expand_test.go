@@ -39,9 +39,8 @@ func TestChangedSettingsAskAgain(t *testing.T) {
 	cfg := config(completer(echo))
 	mustRun(t, newExpander(t, cfg), numbered(1))
 	cfg.Concurrency, cfg.Samples = 3, 2
-	if _, s := mustRun(t, newExpander(t, cfg), numbered(1)); s.Calls != 20 || s.Cached != 20 {
-		t.Errorf("one more sample: %+v", s)
-	}
+	_, s := mustRun(t, newExpander(t, cfg), numbered(1))
+	assert.True(t, s.Calls == 20 && s.Cached == 20, "one more sample: %+v", s)
 }
 
 // A server failure ends the run, and the next run continues.
@@ -129,9 +128,8 @@ func TestErrorsOfDatasetAndYield(t *testing.T) {
 	assert.True(t, err == broken && n == 3 && s.Segments == 2, "yield: %v after %d segments, %+v", err, n, s)
 	ds := segments{{ID: "a", References: []refract.Text{refract.NewText("ok"), refract.NewText("a\xff")}}}
 	_, _, err = run(t.Context(), x, ds)
-	if want := `segment "a", reference 2: it is not valid UTF-8`; err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("UTF-8: %v", err)
-	}
+	want := `segment "a", reference 2: it is not valid UTF-8`
+	assert.True(t, err != nil && strings.HasPrefix(err.Error(), want), "UTF-8: %v", err)
 	if out, s := mustRun(t, x, segments{}); len(out) != 0 || s != (diversify.Summary{}) {
 		t.Errorf("no segments: %d, %+v", len(out), s)
 	}
@@ -210,7 +208,6 @@ func TestClaimsAreReleased(t *testing.T) {
 	cfg.Store, cfg.Client = openSQLite(t, file), completer(echo)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if _, s, err := run(ctx, newExpander(t, cfg), numbered(3)); err != nil || s.Calls != 60 {
-		t.Errorf("%d calls, %v", s.Calls, err)
-	}
+	_, s, err := run(ctx, newExpander(t, cfg), numbered(3))
+	assert.True(t, err == nil && s.Calls == 60, "%d calls, %v", s.Calls, err)
 }

@@ -110,9 +110,8 @@ func TestFormAutoTakesWhatIsStored(t *testing.T) {
 	plan, err := newExpander(t, offline).Plan(t.Context(), ds, nil)
 	assert.True(t, err == nil && plan.Stored == 4*2*8 && plan.Needed == 4*2*2, "%+v, %v", plan, err)
 	out, s := mustRun(t, newExpander(t, cfg), ds)
-	if n := server.Calls() - before; n != 1+4*2*2 || s.Cached != 4*2*8 {
-		t.Errorf("%d calls; %+v", n, s)
-	}
+	n := server.Calls() - before
+	assert.True(t, n == 1+4*2*2 && s.Cached == 4*2*8, "%d calls; %+v", n, s)
 	for _, v := range out[0].Variants {
 		want := "json"
 		for _, p := range all[:4] {
@@ -218,9 +217,8 @@ func TestImpossibleForms(t *testing.T) {
 		_, err := diversify.New(cfg)
 		assert.ErrorContains(t, err, c.json, "error")
 		cfg.Form = diversify.FormAuto
-		if _, s := mustRun(t, newExpander(t, cfg), numbered(1)); s.Calls != 20 || server.Calls() != 20 {
-			t.Errorf("%d calls, %+v", server.Calls(), s)
-		}
+		_, s := mustRun(t, newExpander(t, cfg), numbered(1))
+		assert.True(t, s.Calls == 20 && server.Calls() == 20, "%d calls, %+v", server.Calls(), s)
 	}
 	cfg := config(nil)
 	cfg.Form = "xml"
@@ -286,9 +284,8 @@ func TestRefusedSchemas(t *testing.T) {
 					t.Errorf("%s: JSON", name)
 				}
 			}
-			if _, s := mustRun(t, newExpander(t, cfg), numbered(3)); s.Variants != 12 || found != 1 {
-				t.Errorf("%s: %d variants, found %d times", name, s.Variants, found)
-			}
+			_, s := mustRun(t, newExpander(t, cfg), numbered(3))
+			assert.True(t, s.Variants == 12 && found == 1, "%s: %d variants, found %d times", name, s.Variants, found)
 			told := 0
 			env := judge.Environment{Model: "any", Hardened: true, Asker: ask.New(ask.Config{Client: client(t, server), Store: store, OtherForm: func(string, error) { told++ }})}
 			d, err := judge.Find("xgptscore")

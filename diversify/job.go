@@ -259,7 +259,7 @@ func (e *Expander) judgeAnswers(j *job) {
 }
 
 func (j *job) alarm(a *asked) {
-	a.alarms = alarm.Find(j.checks.Language, j.seg.References[j.cells[a.cell].reference].Value, j.seg.Source.Value, a.result.Text)
+	a.alarms = alarm.Find(j.checks.Language, j.seg.References[j.cells[a.cell].reference].Value, a.result.Text)
 }
 
 func (e *Expander) judgeAnswer(j *job, a *asked) {

@@ -148,9 +148,8 @@ func TestExpandProperty(t *testing.T) {
 				t.Fatal("the input was changed")
 			}
 			for _, v := range seg.Variants[len(old):] {
-				if raw := v.Origin.Raw.Value; v.Text.Valid && raw != " "+v.Text.Value+"\n" {
-					t.Fatalf("%q of %q", v.Text.Value, raw)
-				}
+				raw := v.Origin.Raw.Value
+				require.False(t, v.Text.Valid && raw != " "+v.Text.Value+"\n", "%q of %q", v.Text.Value, raw)
 				sum.Variants++
 				switch {
 				case v.Text.Valid && v.Finish == "length":

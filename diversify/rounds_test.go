@@ -217,9 +217,8 @@ func TestOrigin(t *testing.T) {
 			Raw: refract.NewText("1. \"At eight in the morning the train to Lindenau leaves.\"\n"), Cleaned: v.Origin.Cleaned, PromptTokens: 7, CompletionTokens: 9,
 		},
 	}
-	if diff := cmp.Diff(want, v); diff != "" || len(v.Origin.Cleaned) == 0 {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	diff := cmp.Diff(want, v)
+	assert.True(t, diff == "" && len(v.Origin.Cleaned) != 0, "(-want +got):\n%s", diff)
 }
 
 func TestExpandedBefore(t *testing.T) {
@@ -251,12 +250,10 @@ func TestTolerate(t *testing.T) {
 	cfg := config(completer(answers))
 	cfg.Prompts, cfg.Tolerate, cfg.Concurrency = ten(t, "order,voice"), 1, 1
 	out, sum := mustRun(t, newExpander(t, cfg), oneReference())
-	if n := len(out[0].Variants); n != 1 || sum.Rejected != 1 || sum.Lacking != 1 {
-		t.Errorf("%d variants, %+v", n, sum)
-	}
-	if v := out[0].Rejected[0]; v.Verdict != diversify.Failed || v.Text.Valid || v.Detail != tooLong.Error() {
-		t.Errorf("rejected %+v", v)
-	}
+	n := len(out[0].Variants)
+	assert.True(t, n == 1 && sum.Rejected == 1 && sum.Lacking == 1, "%d variants, %+v", n, sum)
+	v := out[0].Rejected[0]
+	assert.True(t, v.Verdict == diversify.Failed && !v.Text.Valid && v.Detail == tooLong.Error(), "rejected %+v", v)
 }
 
 // An answer that is not valid Unicode is rejected and asked for again; the invalid answer is

@@ -15,9 +15,8 @@ func TestTasks(t *testing.T) {
 		prompts, err := diversify.ParsePrompts(task)
 		assert.True(t, err == nil && len(prompts) >= 2, "%s: %v, %v", task, prompts, err)
 		for _, p := range prompts {
-			if one, err := diversify.ParsePrompts(p.Name); err != nil || one[0] != p || !p.FromSource() {
-				t.Errorf("%s: %v, %v", p.Name, one, err)
-			}
+			one, err := diversify.ParsePrompts(p.Name)
+			assert.True(t, err == nil && one[0] == p && p.FromSource(), "%s: %v, %v", p.Name, one, err)
 		}
 	}
 }

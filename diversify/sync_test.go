@@ -54,9 +54,8 @@ func TestConcurrency(t *testing.T) {
 		cfg.Concurrency, cfg.Prompts = limit, cfg.Prompts[:1]
 		go func() {
 			synctest.Wait()
-			if n := inFlight.Load(); n != limit {
-				t.Errorf("%d calls at once, want %d", n, limit)
-			}
+			n := inFlight.Load()
+			assert.True(t, n == limit, "%d calls at once, want %d", n, limit)
 			close(full)
 		}()
 		_, s := mustRun(t, newExpander(t, cfg), numbered(40))
@@ -135,9 +134,8 @@ func TestCancelKeepsAnswers(t *testing.T) {
 			defer cancel()
 			begin := time.Now()
 			_, s, err := run(ctx, newExpander(t, cfg), numbered(3))
-			if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took > time.Second {
-				t.Errorf("%v after %v", err, took)
-			}
+			took := time.Since(begin)
+			assert.True(t, errors.Is(err, context.DeadlineExceeded) && took <= time.Second, "%v after %v", err, took)
 			n := 0
 			for _, err := range cache.NewAnswers(below).Entries(t.Context()) {
 				require.NoError(t, err)
@@ -185,9 +183,8 @@ func TestSharedCall(t *testing.T) {
 			if !errors.Is(errs[leaver], context.DeadlineExceeded) || errs[1-leaver] != nil || calls.Load() != int64(2-leaver) || cancelled.Load() != int64(1-leaver) {
 				t.Errorf("leaver %d: %v; %d calls, %d cancelled", leaver, errs, calls.Load(), cancelled.Load())
 			}
-			if s := sums[1-leaver]; s.Calls != 1 || s.Cached != 0 {
-				t.Errorf("the call is not counted for who got its answer: %+v", s)
-			}
+			s := sums[1-leaver]
+			assert.True(t, s.Calls == 1 && s.Cached == 0, "the call is not counted for who got its answer: %+v", s)
 		})
 	}
 }
@@ -246,9 +243,8 @@ func TestExpandWaitsForItsCalls(t *testing.T) {
 			defer func() {
 				p := recover()
 				assert.Equal(t, panics, (p != nil), "panic %v", p)
-				if n := inFlight.Load(); n != 0 {
-					t.Errorf("%d calls are left", n)
-				}
+				n := inFlight.Load()
+				assert.True(t, n == 0, "%d calls are left", n)
 			}()
 			_, err := newExpander(t, cfg).Expand(t.Context(), ds, func(*refract.Segment) error {
 				synctest.Wait()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
@@ -101,9 +102,8 @@ func TestThinking(t *testing.T) {
 					for _, v := range out[0].Variants {
 						got += v.Text.Value
 					}
-					if want := map[bool]string{true: answer}[strings.Contains(said, answer)]; got != want {
-						t.Errorf("%s, form %s, checks %v: %q of %q", f.name, form, checks, got, said)
-					}
+					want := map[bool]string{true: answer}[strings.Contains(said, answer)]
+					assert.Equal(t, want, got, "%s, form %s, checks %v: %q of %q", f.name, form, checks, got, said)
 				}
 			}
 		}
@@ -126,9 +126,8 @@ func TestMarksInTexts(t *testing.T) {
 	} {
 		for _, form := range []string{"②", "<think>\n①\n</think>\n\n②", "<|channel|>analysis<|message|>①<|end|><|start|>assistant<|channel|>final<|message|>②<|return|>"} {
 			said := filled(form, "", s)
-			if got, _, ended := text.Answer(said); got != s || !ended {
-				t.Errorf("%q: %q", said, got)
-			}
+			got, _, ended := text.Answer(said)
+			assert.True(t, got == s && ended, "%q: %q", said, got)
 		}
 	}
 }

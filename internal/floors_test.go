@@ -111,9 +111,8 @@ func TestPublicNamesAreNameable(t *testing.T) {
 			for _, d := range f.Decls {
 				for _, shown := range exported(d) {
 					for _, name := range named(shown.of, shown.fields) {
-						if x, _, _ := strings.Cut(name, "."); hidden[x] {
-							t.Errorf("%s: %s shows %s", folder, shown.name, name)
-						}
+						x, _, _ := strings.Cut(name, ".")
+						assert.False(t, hidden[x], "%s: %s shows %s", folder, shown.name, name)
 					}
 				}
 			}

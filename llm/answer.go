@@ -140,11 +140,11 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// repeats returns a failure if an answer contains the credential that was sent, because answers
-// are stored and passed on.
-func (s *server) repeats(texts ...string) *Error {
+// repeats returns a failure if an answer contains the credential that was sent, or much of it, because answers
+// are stored and passed on. A model that was asked for is no echo.
+func (s *server) repeats(model string, texts ...string) *Error {
 	for _, text := range texts {
-		if s.repeatedIn(text) {
+		if text != model && s.credentials.In(text) {
 			return s.fail(ErrBadAnswer, http.StatusOK, noRetry, "repeats the API key in its answer; it is not stored", "",
 				"the server, or a proxy before it, sends back what it is sent")
 		}

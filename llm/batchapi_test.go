@@ -45,18 +45,16 @@ func TestBatchAPI(t *testing.T) {
 	file, err := c.UploadBatchFile(t.Context(), "in.jsonl", line)
 	require.NoError(t, err)
 	fail(llmtest.BatchContent)
-	if got, err := content(t.Context(), c, file); err != nil || got != string(line) {
-		t.Errorf("uploaded %q, error %v", got, err)
-	}
+	got, err := content(t.Context(), c, file)
+	assert.True(t, err == nil && got == string(line), "uploaded %q, error %v", got, err)
 	meta := map[string]any{"name": "v"}
 	b, err := c.CreateBatch(t.Context(), file, meta)
 	if err != nil || b.InputFileID != file || b.Metadata["name"] != "v" || b.Status == "completed" {
 		t.Fatalf("created %+v, error %v", b, err)
 	}
 	fail(llmtest.BatchGet)
-	if b, err = c.GetBatch(t.Context(), b.ID); err != nil || b.Status != "completed" || b.ErrorFileID != nil {
-		t.Fatalf("got %+v, error %v", b, err)
-	}
+	b, err = c.GetBatch(t.Context(), b.ID)
+	require.True(t, err == nil && b.Status == "completed" && b.ErrorFileID == nil, "got %+v, error %v", b, err)
 	out, err := content(t.Context(), c, *b.OutputFileID)
 	if err != nil || !strings.Contains(out, `"custom_id":"row \u003c1\u003e \u0026 \"more\""`) {
 		t.Errorf("output %q, error %v", out, err)
@@ -125,14 +123,12 @@ func TestOddBatches(t *testing.T) {
 	h := &llmtest.Handler{}
 	c := local(t, h, nil)
 	h.Batch.Fail(llmtest.BatchUpload, llmtest.Body(200, "application/json", `{"id":"file-1","created_at":1.5,"status_details":{}}`))
-	if file, err := c.UploadBatchFile(t.Context(), "in.jsonl", []byte("{}\n")); err != nil || file != "file-1" {
-		t.Errorf("file %q, error %v", file, err)
-	}
+	file, err := c.UploadBatchFile(t.Context(), "in.jsonl", []byte("{}\n"))
+	assert.True(t, err == nil && file == "file-1", "file %q, error %v", file, err)
 	const odd = `{"id":"b","status":"completed","output_file_id":"file-2","created_at":1.5,"completed_at":"today","request_counts":{"total":"2"},"errors":[],"metadata":null}`
 	h.Batch.Fail(llmtest.BatchGet, llmtest.Body(200, "application/json", odd))
-	if b, err := c.GetBatch(t.Context(), "b"); err != nil || b.Status != "completed" || *b.OutputFileID != "file-2" {
-		t.Errorf("got %+v, error %v", b, err)
-	}
+	b, err := c.GetBatch(t.Context(), "b")
+	assert.True(t, err == nil && b.Status == "completed" && *b.OutputFileID == "file-2", "got %+v, error %v", b, err)
 	h.Batch.Fail(llmtest.BatchList, llmtest.Body(200, "application/json", `{"data":[`+odd+`],"has_more":false}`))
 	for b, err := range c.ListBatches(t.Context()) {
 		assert.True(t, err == nil && b.ID == "b", "listed %+v, error %v", b, err)

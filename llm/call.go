@@ -115,7 +115,7 @@ func (c *Call) parse(s *server, resp *http.Response, body []byte) *Error {
 		return s.notJSON(http.StatusOK, body)
 	case errors.As(err, &refusal):
 		status := refusal.Status
-		if noMemory(refusal.Message) {
+		if says(refusal.Message, noMemory) {
 			status = http.StatusRequestEntityTooLarge
 		}
 		return s.classify(c.Model, status, &apiError{message: refusal.Message}, nil)
@@ -125,14 +125,14 @@ func (c *Call) parse(s *server, resp *http.Response, body []byte) *Error {
 	return e
 }
 
-// noMemory reports whether an error says that the memory is used up.
-func noMemory(said string) bool { return strings.Contains(strings.ToLower(said), "out of memory") }
+// noMemory is how an error says that the memory is used up.
+const noMemory = "out of memory"
 
 // adapt rewords a failure for the protocol. Another server may accept what one refuses, unless the
 // request is too large.
 func (p *Protocol) adapt(f *Error, body []byte) {
 	switch {
-	case f.Status == http.StatusRequestEntityTooLarge, f.Status >= 400 && noMemory(string(body)):
+	case f.Status == http.StatusRequestEntityTooLarge, f.Status >= 400 && says(string(body), noMemory):
 		f.Kind, f.retries, f.Hint = ErrTooLarge, noRetry, ""
 	case f.retries == noRetry && f.Status >= 400:
 		f.elsewhere = true

@@ -105,7 +105,7 @@ func (c *Client) Body(req Request) ([]byte, error) {
 // readAnswer returns the answer in the body of a 200, or what is wrong with it.
 func (c *Client) readAnswer(s *server, r *Request, body []byte) (resp Response, e *Error) {
 	if resp, e = c.form.read(s, r, body); e == nil {
-		e = s.repeats(resp.Text, resp.Model, resp.FinishReason)
+		e = s.repeats(r.Model, resp.Text, resp.Model, resp.FinishReason)
 	}
 	return resp, e
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/refract-eval/refract/internal/redact"
 )
 
 // Defaults of Config.
@@ -125,9 +127,9 @@ func (c Config) targets() ([]target, error) {
 		}
 		targets = append(targets, t)
 	}
-	secrets = longestFirst(secrets)
+	hidden := redact.NewKnown(secrets)
 	for i := range targets {
-		targets[i].secrets = secrets
+		targets[i].hidden = hidden
 	}
 	return targets, nil
 }

@@ -179,5 +179,5 @@ func (s *server) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse,
 		}
 		out.Vectors[i], given[i] = d.Embedding, true
 	}
-	return out, s.repeats(out.Model)
+	return out, s.repeats(req.Model, out.Model)
 }

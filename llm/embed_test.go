@@ -26,9 +26,8 @@ func TestVectors(t *testing.T) {
 		h := &llmtest.Handler{}
 		h.Fail(llmtest.Body(200, "application/json", `{"object":"list","model":"served","data":[`+data+`],"usage":{"prompt_tokens":5}}`))
 		got, err := local(t, h, nil).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a", "b"}})
-		if diff := cmp.Diff(llm.EmbedResponse{Vectors: want, PromptTokens: 5, Model: "served"}, got); err != nil || diff != "" {
-			t.Errorf("%s: %v, %s", name, err, diff)
-		}
+		diff := cmp.Diff(llm.EmbedResponse{Vectors: want, PromptTokens: 5, Model: "served"}, got)
+		assert.True(t, err == nil && diff == "", "%s: %v, %s", name, err, diff)
 	}
 }
 
@@ -45,9 +44,8 @@ func TestVectorsUnpacked(t *testing.T) {
 		h.Fail(llmtest.Body(tc.status, "application/json", tc.body))
 		c := local(t, h, nil)
 		for range 2 {
-			if got, err := c.Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a", "b"}}); err != nil || len(got.Vectors) != 2 {
-				t.Errorf("%s: %v %v", name, got, err)
-			}
+			got, err := c.Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a", "b"}})
+			assert.True(t, err == nil && len(got.Vectors) == 2, "%s: %v %v", name, got, err)
 		}
 		assert.Equal(t, 3, h.Calls(), name)
 	}

@@ -31,9 +31,8 @@ func drive(t *testing.T, c *llm.Client, workers, n int) time.Duration {
 	for range workers {
 		wg.Go(func() {
 			for i := range work {
-				if resp, err := c.Complete(t.Context(), request(fmt.Sprint("prompt ", i))); err != nil || !resp.HasText {
-					t.Errorf("%d: %+v, %v", i, resp, err)
-				}
+				resp, err := c.Complete(t.Context(), request(fmt.Sprint("prompt ", i)))
+				assert.True(t, err == nil && resp.HasText, "%d: %+v, %v", i, resp, err)
 			}
 		})
 	}
@@ -49,9 +48,8 @@ func TestMaxInFlight(t *testing.T) {
 			cfg.MaxInFlight = 10
 			cfg.Transport = gauge(cfg.Transport, &most)
 		})
-		if took := drive(t, c, 100, 1000); most != 10 || took != 100*time.Second {
-			t.Errorf("%d in flight, %v", most, took)
-		}
+		took := drive(t, c, 100, 1000)
+		assert.True(t, most == 10 && took == 100*time.Second, "%d in flight, %v", most, took)
 	})
 }
 
@@ -129,9 +127,8 @@ func TestRetryAfterPausesTheServer(t *testing.T) {
 		time.Sleep(18 * time.Second)
 		assert.Equal(t, 1, h.Calls())
 		wg.Wait()
-		if d := time.Since(start); d < 20*time.Second || d > 21*time.Second || h.Calls() != 7 {
-			t.Errorf("%d calls after %v", h.Calls(), d)
-		}
+		d := time.Since(start)
+		assert.True(t, d >= 20*time.Second && d <= 21*time.Second && h.Calls() == 7, "%d calls after %v", h.Calls(), d)
 	})
 }
 

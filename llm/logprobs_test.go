@@ -165,9 +165,8 @@ func TestNoPromptLogprobs(t *testing.T) {
 	h.Fail(llmtest.PromptBlocked(), llmtest.Finish("content_filter", ""), llmtest.ContextLength(), llmtest.Status(500, "no memory"))
 	c := local(t, h, func(cfg *llm.Config) { cfg.Endpoint, cfg.MaxRetries = llm.Completions, -1 })
 	for range 2 {
-		if r, err := c.Complete(t.Context(), scored("p")); err != nil || r.HasText || r.FinishReason != "content_filter" {
-			t.Errorf("%+v, %v", r, err)
-		}
+		r, err := c.Complete(t.Context(), scored("p"))
+		assert.True(t, err == nil && !r.HasText && r.FinishReason == "content_filter", "%+v, %v", r, err)
 	}
 	for _, kind := range []error{llm.ErrContextLength, llm.ErrUnavailable} {
 		_, err := c.Complete(t.Context(), scored("p"))
@@ -189,9 +188,8 @@ func TestParseTokens(t *testing.T) {
 		_, err := llm.ParseTokens(text)
 		assert.ErrorContains(t, err, says, "%s", text)
 	}
-	if tokens, err := llm.ParseTokens("[]"); err != nil || len(tokens) != 0 {
-		t.Errorf("%v, %v", tokens, err)
-	}
+	tokens, err := llm.ParseTokens("[]")
+	assert.True(t, err == nil && len(tokens) == 0, "%v, %v", tokens, err)
 }
 
 // For any answer of a server, the client returns an error, or tokens that can be parsed and cover

@@ -109,9 +109,8 @@ func TestCuredByRetry(t *testing.T) {
 			h := &llmtest.Handler{}
 			h.Fail(fault, fault)
 			call(t, h, nil, func(resp llm.Response, err error, _ time.Duration) {
-				if want := llmtest.Answer("test-model", "p", 0); err != nil || resp.Text != want {
-					t.Errorf("got %+v, error %v", resp, err)
-				}
+				want := llmtest.Answer("test-model", "p", 0)
+				assert.True(t, err == nil && resp.Text == want, "got %+v, error %v", resp, err)
 				all := h.Requests()
 				require.Len(t, all, 3)
 				for i, r := range all {
@@ -171,9 +170,7 @@ func TestWaits(t *testing.T) {
 			h.Fail(tc.fault)
 			call(t, h, func(cfg *llm.Config) { cfg.MaxRetryWait = 5 * time.Minute },
 				func(_ llm.Response, err error, slept time.Duration) {
-					if err != nil || h.Calls() != 2 {
-						t.Fatalf("%d calls, error %v", h.Calls(), err)
-					}
+					require.True(t, err == nil && h.Calls() == 2, "%d calls, error %v", h.Calls(), err)
 					if slept < tc.floor || slept > min(tc.floor+jitter, 5*time.Minute) {
 						t.Errorf("waited %v, want at least %v", slept, tc.floor)
 					}

@@ -160,9 +160,8 @@ func TestBasicAuthentication(t *testing.T) {
 	c := local(t, h, func(cfg *llm.Config) { cfg.BaseURL = "http://me:pw@host.test/v1" })
 	_, err := c.Complete(t.Context(), request("p"))
 	require.NoError(t, err)
-	if user, password, _ := h.Requests()[0].BasicAuth(); user != "me" || password != "pw" {
-		t.Errorf("sent as %q, %q", user, password)
-	}
+	user, password, _ := h.Requests()[0].BasicAuth()
+	assert.True(t, user == "me" && password == "pw", "sent as %q, %q", user, password)
 }
 
 func TestConfigThatCannotWork(t *testing.T) {
@@ -206,6 +205,10 @@ func TestAnswersThatRepeatTheKey(t *testing.T) {
 		{"sk-0123456789", "", "SK-0123456789", true},
 		{`sk-01234\56789`, "", `{"text": "{\"a\": \"sk-01234\\\\56789\"}"}`, true},
 		{"sk/0123456789", "", `{"text": "sk\/0123456789"}`, true},
+		{"sk-local-0123456789-abcdef", "", "You sent sk-local-0123456789 and more.", true},
+		{"sk-local-0123456789-abcdef", "", "It ends in 0123456789-abcdef.", true},
+		{"sk-0123456789", "", "k=sk%2D0123456789", true},
+		{"sk-local-0123456789-abcdef", "", "Keys begin with sk-local-, as in sk-local-1.", false},
 		{"EMPTY", "", "Authorization: Bearer EMPTY", true},
 		{"EMPTY", "", "EMPTY", false},
 		{"", "me:pass-word-1@", "Basic bWU6cGFzcy13b3JkLTE=", true},

@@ -59,9 +59,8 @@ func TestBalance(t *testing.T) {
 		fast, slow := &llmtest.Handler{Decide: after(time.Second)}, &llmtest.Handler{Decide: after(3 * time.Second)}
 		c := several(t, []*llmtest.Handler{fast, slow}, nil)
 		assert.LessOrEqual(t, drive(t, c, 40, 1000), 40*time.Second)
-		if n := slow.Calls(); n < 200 || n > 300 {
-			t.Errorf("the slow server got %d of 1000 calls", n)
-		}
+		n := slow.Calls()
+		assert.True(t, n >= 200 && n <= 300, "the slow server got %d of 1000 calls", n)
 	})
 }
 
@@ -121,9 +120,7 @@ func TestCoolDown(t *testing.T) {
 		}
 		c := several(t, []*llmtest.Handler{sick, well}, nil)
 		drive(t, c, 4, 800) // 200 s or more
-		if sick.Calls() > 25 || well.Calls() != 800 {
-			t.Errorf("%d and %d calls", sick.Calls(), well.Calls())
-		}
+		assert.True(t, sick.Calls() <= 25 && well.Calls() == 800, "%d and %d calls", sick.Calls(), well.Calls())
 		down.Store(false)
 		drive(t, c, 4, 400)
 		assert.GreaterOrEqual(t, sick.Calls(), 100, "it did not come back: %d calls", sick.Calls())
@@ -175,9 +172,8 @@ func TestBadAnswersOfAModelServer(t *testing.T) {
 				_, err := c.Complete(t.Context(), request("p"))
 				require.NoError(t, err)
 				h.Fail(llmtest.Repeat(6, fault)...)
-				if _, err := c.Complete(t.Context(), request("p")); err != nil || h.Calls() != 8 {
-					t.Errorf("%d calls, error %v", h.Calls(), err)
-				}
+				_, err = c.Complete(t.Context(), request("p"))
+				assert.True(t, err == nil && h.Calls() == 8, "%d calls, error %v", h.Calls(), err)
 			})
 		})
 	}

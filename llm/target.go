@@ -21,10 +21,9 @@ type target struct {
 	shown string   // base, for messages
 	// authorization is the value of the header keyHeader, "" for none.
 	keyHeader, authorization string
-	// credentials must not occur in an answer.
-	credentials []string
-	// secrets are all strings that must not be shown, longest first.
-	secrets []string
+	credentials              redact.Known // must not occur in an answer
+	secrets                  []string     // must not be shown
+	hidden                   redact.Known // finds the secrets of all servers
 }
 
 // parseTarget parses a base URL. Its errors quote only the scheme, because a mistyped URL may
@@ -50,15 +49,21 @@ func parseTarget(base, key string) (target, error) {
 	t := target{keyHeader: "Authorization", url: &url.URL{Scheme: u.Scheme, Host: u.Host, RawQuery: u.RawQuery}}
 	t.url.Path, t.url.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/")
 	t.secrets = secretsOf(u, key)
+	t.hidden = redact.NewKnown(t.secrets)
+	credentials := []string{}
 	switch {
 	case key != "":
 		t.authorization = "Bearer " + key
-		t.credentials = []string{t.authorization, key}
+		credentials = []string{key}
 	case u.User != nil:
 		password, _ := u.User.Password()
 		t.authorization = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
-		t.credentials = []string{t.authorization, strings.TrimPrefix(t.authorization, "Basic "), password}
+		credentials = []string{strings.TrimPrefix(t.authorization, "Basic "), password}
 	}
+	// A short one without digits, such as EMPTY, may be an ordinary word.
+	t.credentials = redact.NewKnown(append(slices.DeleteFunc(credentials, func(s string) bool {
+		return len(s) < 8 || len(s) < 16 && !looksLikeKey(s)
+	}), t.authorization))
 	u.User, u.RawQuery, u.ForceQuery = nil, "", false
 	t.base = strings.TrimRight(u.String(), "/")
 	t.shown = escape(t.redact(u.Scheme + "://" + u.Host + redact.Path(t.url.Path)))
@@ -82,23 +87,17 @@ func (t target) at(below *url.URL) *url.URL {
 }
 
 // secretsOf returns the key, the user and password, the values of the query and anything like a key
-// in the path, in all forms in which a server may echo them.
+// in the path.
 func secretsOf(u *url.URL, key string) []string {
-	var s []string
-	add := func(v string) {
-		s = append(s, v, url.QueryEscape(v), url.PathEscape(v), strings.ReplaceAll(v, `\`, `\\`))
-	}
-	add(key)
+	s := []string{key}
 	for part := range strings.SplitSeq(u.Path, "/") { // a server may repeat it
 		if redact.Path(part) != part {
-			add(part)
+			s = append(s, part)
 		}
 	}
 	if u.User != nil {
 		password, _ := u.User.Password()
-		add(u.User.Username())
-		add(password)
-		add(base64.StdEncoding.EncodeToString([]byte(u.User.Username() + ":" + password)))
+		s = append(s, u.User.Username(), password, base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
 	}
 	for name, values := range u.Query() {
 		if strings.EqualFold(name, "api-version") {
@@ -107,54 +106,15 @@ func secretsOf(u *url.URL, key string) []string {
 		for _, v := range values {
 			// A short value, such as 1, also occurs in addresses and texts by chance.
 			if len(v) >= shortestSecret || redact.IsSecretName(name) {
-				add(v)
+				s = append(s, v)
 			}
 		}
 	}
-	return longestFirst(s)
+	return s
 }
 
 // shortestSecret is the minimum length of a value that counts as a secret under any name.
 const shortestSecret = 6
-
-// longestFirst sorts secrets by length and removes repetitions.
-func longestFirst(s []string) []string {
-	slices.SortFunc(s, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
-	s = slices.Compact(s)
-	return slices.DeleteFunc(s, func(v string) bool { return v == "" })
-}
-
-// repeatedIn reports whether a text contains a credential that was sent, also in JSON escapes and,
-// for a key, in any case. A short credential without digits, such as EMPTY, does not count, because
-// it may be an ordinary word.
-func (t target) repeatedIn(text string) bool {
-	text = jsonEscape.ReplaceAllStringFunc(text, func(escape string) string {
-		code, err := strconv.ParseUint(strings.TrimLeft(escape, `\u`), 16, 32)
-		if err != nil {
-			return strings.TrimLeft(escape, `\`)
-		}
-		return string(rune(code))
-	})
-	bare := func(s string) string { return strings.ReplaceAll(s, `\`, "") } // each level of nesting doubles them
-	text = bare(text)
-	folded := strings.ToLower(text)
-	for i, c := range t.credentials {
-		c = bare(c)
-		key := looksLikeKey(c)
-		if c == "" || i > 0 && (len(c) < partLen || !key && len(c) < 2*partLen) {
-			continue
-		}
-		if strings.Contains(text, c) || key && strings.Contains(folded, strings.ToLower(c)) {
-			return true
-		}
-	}
-	return false
-}
 
 const redacted = "[redacted]"
 
@@ -163,8 +123,6 @@ var (
 	maskedKey = regexp.MustCompile(`\bsk-[A-Za-z0-9_*.-]{6,}`)
 	// endOfCall matches the path of a call.
 	endOfCall = regexp.MustCompile(`/(completions|messages)/*$`)
-	// jsonEscape matches a character escaped in JSON, also in nested strings.
-	jsonEscape = regexp.MustCompile(`\\+(?:u[0-9a-fA-F]{4}|[/"])`)
 	// userInURL matches a user in any URL, such as a proxy's.
 	userInURL = regexp.MustCompile(`://[^/\s@"]+@`)
 )
@@ -174,50 +132,10 @@ func looksLikeKey(s string) bool {
 	return strings.ContainsFunc(s, unicode.IsDigit) && strings.ContainsFunc(s, unicode.IsLetter)
 }
 
-// partLen is the length from which the beginning of a secret is treated like the secret, because
-// an echo may be cut.
-const partLen = 8
-
-// redact replaces every secret in s. Whole secrets are replaced first; otherwise replacing a part
-// that two forms share would leave the rest of one. A secret shorter than partLen (people often set
-// "EMPTY" or "x" for servers without keys) is replaced only as a whole word, so that messages stay
-// readable.
+// redact replaces every secret in s, whole or in part.
 func (t target) redact(s string) string {
-	for _, secret := range t.secrets {
-		if len(secret) >= partLen {
-			s = strings.ReplaceAll(s, secret, redacted)
-		} else {
-			word := regexp.MustCompile(`(^|[^\pL\p{Nd}])` + regexp.QuoteMeta(secret) + `($|[^\pL\p{Nd}])`)
-			for range 2 { // twice, because adjacent matches share the character between them
-				s = word.ReplaceAllString(s, "${1}"+redacted+"${2}")
-			}
-		}
-	}
-	for _, secret := range t.secrets {
-		if len(secret) > partLen {
-			s = redactStart(s, secret)
-		}
-	}
-	s = maskedKey.ReplaceAllString(s, redacted)
+	s = maskedKey.ReplaceAllString(t.hidden.Hide(s, redacted), redacted)
 	return userInURL.ReplaceAllString(s, "://"+redacted+"@")
-}
-
-// redactStart replaces the beginning of a secret in s if it has at least partLen bytes.
-func redactStart(s, secret string) string {
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(s, secret[:partLen])
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		b.WriteString(redacted)
-		n := 0
-		for n < len(after) && partLen+n < len(secret) && after[n] == secret[partLen+n] {
-			n++
-		}
-		s = after[n:]
-	}
 }
 
 // clean makes an untrusted text safe for a message: it replaces secrets, escapes control

@@ -25,9 +25,8 @@ func TestCleanKeepsNoSecretAndNoControl(t *testing.T) {
 		if strings.Contains(got, key) && !strings.Contains(redacted, key) && !strings.Contains(before+"\n"+after, key) {
 			t.Errorf("%q shows the key %q", got, key)
 		}
-		if i := strings.IndexFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 || !utf8.ValidString(got) {
-			t.Errorf("%q has what is not printable", got)
-		}
+		i := strings.IndexFunc(got, func(r rune) bool { return !unicode.IsPrint(r) })
+		assert.True(t, i < 0 && utf8.ValidString(got), "%q has what is not printable", got)
 	})
 }
 

@@ -91,9 +91,8 @@ func TestAlpha(t *testing.T) {
 		for _, s := range []Scale{IntervalScale, OrdinalScale} {
 			b := Bootstrap{Resamples: 9, Seed: 1, Units: units}
 			got, resamples, err := b.Alpha(t.Context(), r, s)
-			if want := plainAlpha(r, s); err != nil || !near(got, want, 1e-9) {
-				t.Fatalf("alpha = %v, %v, want %v", got, err, want)
-			}
+			want := plainAlpha(r, s)
+			require.True(t, err == nil && near(got, want, 1e-9), "alpha = %v, %v, want %v", got, err, want)
 			p := NewPairs(r.Segments, r.Systems)
 			for i, of := range r.Of {
 				p.GoldOK[i], p.MetricOK[i] = len(of) > 1, len(of) > 1

@@ -158,9 +158,8 @@ func bootstrap(t *testing.T, p *Pairs, s Statistic, g Grouping, confidence float
 func TestBootstrapIsReproducible(t *testing.T) {
 	p := simulated(40, 5)
 	want := bootstrap(t, p, StatKendall, None, 0.95, Bootstrap{Resamples: 200, Seed: 7})
-	if pinned := (Interval{Low: 0.22368916464164823, High: 0.36344979226387675}); want != pinned {
-		t.Errorf("%+v, want %+v", want, pinned)
-	}
+	pinned := (Interval{Low: 0.22368916464164823, High: 0.36344979226387675})
+	assert.Equal(t, want, pinned)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, procs := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(procs)
@@ -168,9 +167,8 @@ func TestBootstrapIsReproducible(t *testing.T) {
 			t.Errorf("with %d processors %+v, want %+v", procs, got, want)
 		}
 	}
-	if got := bootstrap(t, p, StatKendall, None, 0.95, Bootstrap{Resamples: 200, Seed: 8}); got == want {
-		t.Errorf("another seed gave %+v again", got)
-	}
+	got := bootstrap(t, p, StatKendall, None, 0.95, Bootstrap{Resamples: 200, Seed: 8})
+	assert.True(t, got != want, "another seed gave %+v again", got)
 }
 
 // Segments without a pair of scores are not part of the sample.

@@ -83,9 +83,8 @@ func TestNilMasksMeanAllPresent(t *testing.T) {
 	p := &Pairs{Segments: 3, Systems: 1, Gold: []float64{1, 2, 3}, Metric: []float64{1, 2, 4}}
 	res, err := Measure{Statistic: StatKendall, Grouping: None}.Of(p)
 	require.NoError(t, err)
-	if want := (Result{Value: 1, N: 3, Groups: 1}); res != want {
-		t.Errorf("%+v, want %+v", res, want)
-	}
+	want := (Result{Value: 1, N: 3, Groups: 1})
+	assert.Equal(t, want, res)
 }
 
 func TestCorrelateErrors(t *testing.T) {
@@ -127,14 +126,12 @@ func TestCorrelateErrors(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for s := range Statistic(len(statistics)) {
-		if got, err := ParseStatistic(s.String()); got != s || err != nil {
-			t.Errorf("ParseStatistic(%q) = %v, %v", s, got, err)
-		}
+		got, err := ParseStatistic(s.String())
+		assert.True(t, got == s && err == nil, "ParseStatistic(%q) = %v, %v", s, got, err)
 	}
 	for g := range Grouping(len(groupingNames)) {
-		if got, err := ParseGrouping(g.String()); got != g || err != nil {
-			t.Errorf("ParseGrouping(%q) = %v, %v", g, got, err)
-		}
+		got, err := ParseGrouping(g.String())
+		assert.True(t, got == g && err == nil, "ParseGrouping(%q) = %v, %v", g, got, err)
 	}
 	for name, want := range map[string]string{
 		"kendal":  `unknown statistic "kendal"; did you mean "kendall"? (known: ` + strings.Join(StatisticNames(), ", ") + `)`,

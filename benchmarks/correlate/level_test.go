@@ -23,9 +23,8 @@ func TestLevelGroups(t *testing.T) {
 		if err != nil || !slices.Equal(of, want) || groups != int(slices.Max(want))+1 {
 			t.Errorf("%v: %v of %d, %v; want %v", level, of, groups, err, want)
 		}
-		if again, err := correlate.ParseLevel(level.String()); err != nil || again != level {
-			t.Errorf("ParseLevel(%q) = %v, %v", level, again, err)
-		}
+		again, err := correlate.ParseLevel(level.String())
+		assert.True(t, err == nil && again == level, "ParseLevel(%q) = %v, %v", level, again, err)
 	}
 	for level, place := range map[correlate.Level]correlate.Place{
 		correlate.DocumentLevel: {Segment: "5", Domain: "news"},

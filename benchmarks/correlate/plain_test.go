@@ -237,8 +237,7 @@ func TestSoftAccuracyLeavesIncompleteSegmentsOut(t *testing.T) {
 func TestExchanges(t *testing.T) {
 	random := NewNumPyRandom(4)
 	for i, want := range []int{12187687, 15821855, 14787369, 8578652, 15777934, 16378651, 16278700, 1356203, 7608851, 10189739} {
-		if got := exchange(random); got != uint8(want>>23) {
-			t.Errorf("bit %d is %d, numpy's number is %d of 2^24", i, got, want)
-		}
+		got := exchange(random)
+		assert.Equal(t, uint8(want>>23), got, "bit %d is %d, numpy's number is %d of 2^24", i, got, want)
 	}
 }

@@ -42,12 +42,10 @@ func TestMTMEJSONLines(t *testing.T) {
 	}
 	// The variants of equal first references are found in a separate pass.
 	lists := filepath.Join(folderOf(t, map[string]string{"l": "['a']\n['b']\n['c']\n"}), "l")
-	if ds, err = WithReferences(ds, "div-ref:"+lists, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if got, err = collect(ds); err != nil || got[0].Variants[0].Text != text("a") {
-		t.Errorf("%v, %v", got, err)
-	}
+	ds, err = WithReferences(ds, "div-ref:"+lists, Options{})
+	require.NoError(t, err)
+	got, err = collect(ds)
+	assert.True(t, err == nil && got[0].Variants[0].Text == text("a"), "%v, %v", got, err)
 }
 
 func TestMTMEJSONLinesErrors(t *testing.T) {

@@ -88,9 +88,8 @@ func TestMQMVariants(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		}
-		if got = strings.ReplaceAll(got, filepath.Dir(path)+"/", ""); got != test.want {
-			t.Errorf("%s: %s\nwant %s", test.name, got, test.want)
-		}
+		got = strings.ReplaceAll(got, filepath.Dir(path)+"/", "")
+		assert.Equal(t, test.want, got, "%s: %s\nwant %s", test.name, got, test.want)
 	}
 }
 

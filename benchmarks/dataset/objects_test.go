@@ -59,12 +59,9 @@ func TestObjects(t *testing.T) {
 			assert.Equal(t, i+1, s.Pos.Line, "segment %d is at %v", i, s.Pos)
 			s.Pos = refract.Position{}
 		}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Fatalf("%s\n%s", d, b)
-		}
-		if n, known := Len(ds); known && n != len(want) {
-			t.Errorf("%d segments, want %d", n, len(want))
-		}
+		require.Empty(t, cmp.Diff(want, got), "%s", b)
+		n, known := Len(ds)
+		assert.False(t, known && n != len(want), "%d segments, want %d", n, len(want))
 	})
 }
 

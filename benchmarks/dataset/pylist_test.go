@@ -30,9 +30,8 @@ func TestArrayOfNumPy(t *testing.T) {
 	const array = "['it\\'s a \"cat\".' \"it's\"\n 'b\\nc' None '']"
 	got, err := parseList(array, refract.Position{})
 	text := refract.NewText
-	if want := []refract.Text{text(`it's a "cat".`), text("it's"), text("b\nc"), {}, text("")}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, %v, want %v", got, err, want)
-	}
+	want := []refract.Text{text(`it's a "cat".`), text("it's"), text("b\nc"), {}, text("")}
+	assert.True(t, err == nil && slices.Equal(got, want), "%v, %v, want %v", got, err, want)
 	for _, bad := range []string{"['a''b']", "['a' ... 'b']", "['a' 7]"} { // NumPy leaves out the middle of long ones
 		got, err := parseList(bad, refract.Position{})
 		assert.Error(t, err, "%s: %v", bad, got)

@@ -106,9 +106,8 @@ func TestUnclosedQuoteIsBounded(t *testing.T) {
 	line := strings.Repeat("word ", 200_000) + "\n"
 	writeFile(t, path, []byte("id,ref,out\n1,a b,a\n2,a b,\"a b\n"+strings.Repeat(line, maxLine/len(line)+1)))
 	_, err := openAndCollect(Open("table:"+path+",id=id,reference=ref,system:a=out", Options{}))
-	if want := path + ":3: the row that begins here has more than 32 MiB"; err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("%v, want %s", err, want)
-	}
+	want := path + ":3: the row that begins here has more than 32 MiB"
+	assert.True(t, err != nil && strings.HasPrefix(err.Error(), want), "%v, want %s", err, want)
 }
 
 func TestReaderErrors(t *testing.T) {

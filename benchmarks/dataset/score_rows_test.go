@@ -66,12 +66,10 @@ func TestReadScoresOfReferences(t *testing.T) {
 	}
 	got, perReference, err := read("s.json,id=at.id,score=comet")
 	want := [][]Score{{{1, true}, {2, true}, {}, {}}, {{4, true}, {}, {}, {}}}
-	if d := cmp.Diff(want, got); err != nil || !perReference || d != "" {
-		t.Errorf("%v %v\n%s", perReference, err, d)
-	}
-	if got, _, err = read("m.seg.score"); err != nil || !cmp.Equal(got, [][]Score{{{1, true}}, {{}}}) {
-		t.Errorf("%v, %v", got, err)
-	}
+	d := cmp.Diff(want, got)
+	assert.True(t, err == nil && perReference && d == "", "%v %v\n%s", perReference, err, d)
+	got, _, err = read("m.seg.score")
+	assert.True(t, err == nil && cmp.Equal(got, [][]Score{{{1, true}}, {{}}}), "%v, %v", got, err)
 	for spec, want := range map[string]string{
 		"several.csv":    `segment "1" has several variants of the prompt "voice"; write their numbers from 0`,
 		"none.csv":       `segment "1" has 4 references, and none is "4"`,

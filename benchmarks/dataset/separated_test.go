@@ -32,9 +32,8 @@ func TestSeparatedRoundTrip(t *testing.T) {
 		for i, row := range rows {
 			s := got[i]
 			for k, have := range []refract.Text{s.References[0], s.Source, s.Hypotheses[0].Text} {
-				if want := (refract.Text{Value: row[k], Valid: row[k] != ""}); have != want {
-					t.Fatalf("row %d: %+q, want %+q", i+1, have.Value, want.Value)
-				}
+				want := (refract.Text{Value: row[k], Valid: row[k] != ""})
+				require.Equal(t, want, have, "row %d: %+q, want %+q", i+1, have.Value, want.Value)
 			}
 		}
 	})

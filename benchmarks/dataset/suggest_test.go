@@ -22,9 +22,7 @@ func TestSuggestTable(t *testing.T) {
 		"src tgt translation.zh x.ref hyp,1":          `table:f.csv,source=src,reference=tgt,reference=x.ref,system:hyp="hyp,1"`,
 		"__index_level_0__ references system a,b hyp": "table:f.csv,id=__index_level_0__,references=references,system=system,output=hyp",
 	} {
-		if got := suggestTable("f.csv", strings.Fields(columns)); got != "'"+want+"'" {
-			t.Errorf("%s: %s, want %s", columns, got, want)
-		}
+		assert.Equal(t, "'"+want+"'", suggestTable("f.csv", strings.Fields(columns)), "%s", columns)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/refract-eval/refract/internal/numeric"
 )
 
-// curves computes all curves of a dataset.
-func (r *run) curves(ctx context.Context, d *data, _ []*setting, res *Result) error {
+// order puts the references in the orders of all curves.
+func (r *run) order(ctx context.Context, d *data) error {
 	for _, c := range r.p.Curves {
 		var orders []*ordered
 		for i := range c.Seeds {
@@ -22,6 +22,15 @@ func (r *run) curves(ctx context.Context, d *data, _ []*setting, res *Result) er
 			}
 			orders = append(orders, o)
 		}
+		d.ordered = append(d.ordered, orders)
+	}
+	return nil
+}
+
+// curves computes all curves of a dataset.
+func (r *run) curves(ctx context.Context, d *data, _ []*setting, res *Result) error {
+	for i, c := range r.p.Curves {
+		orders := d.ordered[i]
 		if orders[0].most() == 0 {
 			r.note("%s: every segment has only one reference, so there is no curve", d.Name)
 			continue

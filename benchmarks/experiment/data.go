@@ -22,8 +22,9 @@ type data struct {
 	places   []correlate.Place
 	counts   []int // of references, by segment
 	judgements
-	raters *raters   // nil unless outputs have several
-	series []*series // scores of its metrics
+	raters  *raters      // nil unless outputs have several
+	series  []*series    // scores of its metrics
+	ordered [][]*ordered // of each curve
 
 	drawn    string          // name of what resamples draw
 	units    correlate.Units // the units drawn

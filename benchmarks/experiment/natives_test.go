@@ -99,9 +99,8 @@ func TestNativeOnce(t *testing.T) {
 	m.fails = 1
 	e.Curves = nil
 	res, err := r.Run(t.Context(), e)
-	if failed := (*refract.Incomplete)(nil); !errors.As(err, &failed) || len(failed.Metrics) != 1 {
-		t.Fatal(err)
-	}
+	failed := (*refract.Incomplete)(nil)
+	require.True(t, errors.As(err, &failed) && len(failed.Metrics) == 1, err)
 	if len(res.Ended) != 1 || res.Ended[0].Metric != "remote" || !strings.Contains(res.Ended[0].Reason, "the server is gone") {
 		t.Errorf("ended: %v", res.Ended)
 	}

@@ -225,7 +225,7 @@ func (r *run) pairs(d *data, settings []*setting) (out []pair, err error) {
 	if len(r.p.Comparisons) > 0 {
 		return out, nil
 	}
-	bases, err := r.against(d, settings)
+	bases, err := r.against(settings)
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +277,7 @@ func comparedOf(pairs []pair, settings []*setting) map[[2]SettingName]bool {
 }
 
 // against returns for each setting the baseline of those that it is compared with.
-func (r *run) against(d *data, settings []*setting) (map[*setting]*setting, error) {
+func (r *run) against(settings []*setting) (map[*setting]*setting, error) {
 	bases := map[*setting]*setting{}
 	one := func(s *series) bool { return s.file && !s.info.NeedsReferences } // one score of an output
 	within := func(a, b *setting) bool { return a.series == b.series || one(a.series) && one(b.series) }

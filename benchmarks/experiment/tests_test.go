@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
-
-	"github.com/stretchr/testify/assert"
 )
 
 // The p-values of the pairs of a metric under a statistic are corrected together.
@@ -21,9 +22,8 @@ func TestOneFamily(t *testing.T) {
 	for _, d := range res.Differences {
 		families[key(d)] = append(families[key(d)], float64(d.P))
 	}
-	if n := len(families[[2]string{"bleu", "kendall"}]); n != 6 || len(families) != 4 {
-		t.Fatalf("%d pairs of BLEU, %d families", n, len(families))
-	}
+	n := len(families[[2]string{"bleu", "kendall"}])
+	require.True(t, n == 6 && len(families) == 4, "%d pairs of BLEU, %d families", n, len(families))
 	seen := map[[2]string]int{}
 	for _, d := range res.Differences {
 		want := significance.Holm(families[key(d)])[seen[key(d)]]
@@ -48,8 +48,7 @@ func TestLimits(t *testing.T) {
 		e.Curves = []experiment.Curve{{Method: selection.ByRandom, Seeds: 2}}
 		change(e)
 		_, err := (&experiment.Runner{}).Run(t.Context(), e)
-		if plan := (*experiment.PlanError)(nil); !errors.As(err, &plan) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+		plan := (*experiment.PlanError)(nil)
+		assert.True(t, errors.As(err, &plan) && strings.Contains(err.Error(), want), "%v, want %s", err, want)
 	}
 }

@@ -117,9 +117,8 @@ func piped(tb testing.TB, cmd *exec.Cmd) (in io.Writer, out *bufio.Reader, first
 		_ = cmd.Wait()
 	})
 	out = bufio.NewReaderSize(stdout, 1<<16)
-	if first, err = out.ReadBytes('\n'); err != nil {
-		tb.Fatalf("%s did not start: %v", cmd, err)
-	}
+	first, err = out.ReadBytes('\n')
+	require.NoError(tb, err, "%s did not start", cmd)
 	return stdin, out, first
 }
 

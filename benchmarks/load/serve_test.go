@@ -130,9 +130,8 @@ func TestServeSoak(t *testing.T) {
 	}
 	if text := os.Getenv("REFRACT_SOAK"); text != "" {
 		var err error
-		if soak, err = time.ParseDuration(text); err != nil {
-			t.Fatal(err)
-		}
+		soak, err = time.ParseDuration(text)
+		require.NoError(t, err)
 	}
 	for _, web := range []bool{false, true} {
 		for _, differ := range []bool{false, true} {

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // The setting for throughput: a server with 50 ms latency and 256 concurrent calls gives at
@@ -81,8 +83,7 @@ func BenchmarkWarm(b *testing.B) {
 		b.ReportMetric(0, "ns/op")
 		b.Logf("%d answers in %v, the best of %d runs", answers, best.wall, runs)
 	}
-	if calls := srv.stats(b).Calls; calls != answers {
-		b.Errorf("the warm runs made %d calls", calls-answers)
-	}
+	calls := srv.stats(b).Calls
+	assert.Equal(b, answers, calls, "the warm runs made %d calls", calls-answers)
 	sameFiles(b, filepath.Join(j.dir, "warm.jsonl"), filepath.Join(j.dir, "cold.jsonl"))
 }

@@ -106,9 +106,8 @@ func TestBadRows(t *testing.T) {
 			if strings.Contains(err.Error(), "-o m.jsonl") || strings.Count(err.Error(), "refract score") != 1 {
 				t.Errorf("error %q: advice that destroys the file, or that is there twice", err)
 			}
-			if e := (*matrix.Error)(nil); !errors.As(err, &e) || e.File != "m.jsonl" {
-				t.Errorf("%T is no *matrix.Error of the file", err)
-			}
+			e := (*matrix.Error)(nil)
+			assert.True(t, errors.As(err, &e) && e.File == "m.jsonl", "%T is no *matrix.Error of the file", err)
 		})
 	}
 }
@@ -171,12 +170,10 @@ func TestBadWrites(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), ": row ") {
 				t.Errorf("%s: %v", want, err)
 			}
-			if again := w.WriteSegment(good.Segments[1], good.Metrics); again != err {
-				t.Errorf("%s: after the error: %v", want, again)
-			}
-			if closing := w.Close(); closing != err {
-				t.Errorf("%s: closing: %v", want, closing)
-			}
+			again := w.WriteSegment(good.Segments[1], good.Metrics)
+			assert.True(t, again == err, "%s: after the error: %v", want, again)
+			closing := w.Close()
+			assert.True(t, closing == err, "%s: closing: %v", want, closing)
 		}
 	}
 	good := sample()

@@ -26,9 +26,8 @@ func FuzzJSONL(f *testing.F) {
 		again, err := readJSONL(out)
 		require.NoError(t, err, "what was written:\n%s", out)
 		same(t, again, m)
-		if twice := writeAll(t, again, jsonl); !bytes.Equal(out, twice) {
-			t.Fatalf("written again:\n%s\nfirst:\n%s", twice, out)
-		}
+		twice := writeAll(t, again, jsonl)
+		require.True(t, bytes.Equal(out, twice), "written again:\n%s\nfirst:\n%s", twice, out)
 		if got, want := bytes.Count(out, []byte("\n")), bytes.Count(bytes.TrimSuffix(in, []byte("\n")), []byte("\n"))+1; got != want {
 			t.Fatalf("%d rows of %d", got, want)
 		}

@@ -29,9 +29,7 @@ func same(t rapid.TB, got, want stored) {
 	t.Helper()
 	bits := cmp.Comparer(func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) })
 	shown := forgetUnseen(want)
-	if d := cmp.Diff(shown.Segments, got.Segments, bits); d != "" {
-		t.Fatalf("segments (-want +got):\n%s", d)
-	}
+	require.Empty(t, cmp.Diff(shown.Segments, got.Segments, bits), "segments (-want +got)")
 	require.Equal(t, len(want.Metrics), len(got.Metrics))
 	for k, g := range got.Metrics {
 		w := want.Metrics[k]
@@ -84,9 +82,8 @@ func TestRoundTrip(t *testing.T) {
 		fromLines, err := readJSONL(lines)
 		require.NoError(t, err, "%s", lines)
 		same(t, fromLines, m)
-		if again := writeAll(t, fromLines, jsonl); !bytes.Equal(lines, again) {
-			t.Fatalf("written again:\n%s\nfirst:\n%s", again, lines)
-		}
+		again := writeAll(t, fromLines, jsonl)
+		require.True(t, bytes.Equal(lines, again), "written again:\n%s\nfirst:\n%s", again, lines)
 		columns := writeAll(t, m, pq)
 		fromParquet, err := readParquet(columns)
 		require.NoError(t, err)
@@ -176,9 +173,8 @@ func TestGolden(t *testing.T) {
 	for s, err := range r.Segments(context.Background()) {
 		require.NoError(t, err)
 		assert.Len(t, r.Metrics(), 3)
-		if want := (refract.Position{File: path, Line: line}); s.Segment.Pos != want {
-			t.Errorf("segment at %v, want %v", s.Segment.Pos, want)
-		}
+		want := (refract.Position{File: path, Line: line})
+		assert.True(t, s.Segment.Pos == want, "segment at %v, want %v", s.Segment.Pos, want)
 		for _, ms := range s.Metrics {
 			line += len(ms.Values) + len(ms.Native)
 		}

@@ -25,14 +25,7 @@ const (
 )
 
 // llamaCPP returns the base URL of a running llama.cpp server, or skips the test.
-func llamaCPP(t *testing.T) string {
-	t.Helper()
-	url := os.Getenv("REFRACT_LLAMACPP")
-	if url == "" {
-		t.Skip("REFRACT_LLAMACPP names no server of llama.cpp; benchmarks/servers/llamacpp.sh starts one")
-	}
-	return url
-}
+func llamaCPP(t *testing.T) string { return started(t, "REFRACT_LLAMACPP", "llamacpp.sh") }
 
 func client(t *testing.T, endpoint llm.Endpoint) *llm.Client {
 	return clientOf(t, llamaCPP(t), endpoint)
@@ -98,9 +91,8 @@ func TestLlamaCPPAnswers(t *testing.T) {
 					continue
 				}
 				r.Stop = []string{w}
-				if b := ask(t, c, r); strings.Contains(b.Text, w) || b.FinishReason != "stop" {
-					t.Errorf("stop string %q: %+v", w, b)
-				}
+				b := ask(t, c, r)
+				assert.True(t, !strings.Contains(b.Text, w) && b.FinishReason == "stop", "stop string %q: %+v", w, b)
 				break
 			}
 		})
@@ -112,9 +104,8 @@ func TestLlamaCPPExtraFields(t *testing.T) {
 	r := request("Is it?")
 	r.Extra = map[string]any{"grammar": `root ::= "yes" | "no"`}
 	for _, endpoint := range []llm.Endpoint{llm.Chat, llm.Completions} {
-		if a := ask(t, client(t, endpoint), r); a.Text != "yes" && a.Text != "no" {
-			t.Errorf("%s: the grammar was not heeded: %q", endpoint, a.Text)
-		}
+		a := ask(t, client(t, endpoint), r)
+		assert.False(t, a.Text != "yes" && a.Text != "no", "%s: the grammar was not heeded: %q", endpoint, a.Text)
 	}
 	r = request("")
 	r.Messages = []llm.Message{{Role: "system", Content: "Be brief."}, {Role: "user", Content: "Yes?"}}

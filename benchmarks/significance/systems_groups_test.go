@@ -17,9 +17,8 @@ func TestGrouped(t *testing.T) {
 	}).Grouped([]int{0, 1, 0, 2})
 	want := [][][]float64{{{6, 8, 2}, {3, 4, 1}, nil}, {nil, nil, nil}}
 	assert.Empty(t, cmp.Diff(want, s.Statistics))
-	if got := s.Score([]float64{9, 12, 3}, 2); got != 3 {
-		t.Errorf("the score is %v, want that of three segments: 3", got)
-	}
+	got := s.Score([]float64{9, 12, 3}, 2)
+	assert.True(t, got == 3, "the score is %v, want that of three segments: 3", got)
 }
 
 // Systems of equal quality, whose difference varies by document: a test by document finds a

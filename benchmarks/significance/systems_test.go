@@ -175,9 +175,8 @@ func TestOrderOfSystems(t *testing.T) {
 			}
 		}
 		for i, r := range c.Systems {
-			if q := turned.Systems[last-i]; q != r && r.Segments > 0 {
-				rt.Fatalf("system %d: %+v, and in another order %+v", i, r, q)
-			}
+			q := turned.Systems[last-i]
+			require.False(rt, q != r && r.Segments > 0, "system %d: %+v, and in another order %+v", i, r, q)
 			if r.Rank > 0 && (r.RankLow < 1 || r.RankHigh < r.RankLow || r.RankHigh > len(c.Systems)) {
 				rt.Fatalf("%+v", r)
 			}
@@ -235,9 +234,8 @@ func TestSystemsErrors(t *testing.T) {
 	for _, test := range []SystemTest{PairedBootstrap, PairedRandomization} {
 		_, err := s.Compare(ctx, SystemOptions{Test: test, Alpha: 0.05})
 		assert.ErrorIs(t, err, context.Canceled, "%v, cancelled", test)
-		if again, err := ParseSystemTest(test.String()); err != nil || again != test {
-			t.Errorf("%v: %v, %v", test, again, err)
-		}
+		again, err := ParseSystemTest(test.String())
+		assert.True(t, err == nil && again == test, "%v: %v, %v", test, again, err)
 	}
 }
 

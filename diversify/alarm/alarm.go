@@ -55,15 +55,15 @@ func Kind(alarm string) string {
 // language is that of the references; "" means the one that the segment states.
 func Of(language string, s *refract.Segment, v *refract.Variant) []string {
 	if v.Alarms == nil && v.Text.Valid && v.Reference < len(s.References) {
-		return Find(cmp.Or(language, s.Language), s.References[v.Reference].Value, s.Source.Value, v.Text.Value)
+		return Find(cmp.Or(language, s.Language), s.References[v.Reference].Value, v.Text.Value)
 	}
 	return v.Alarms
 }
 
 // Find returns the alarms for a variant of a reference, in the order of Kinds. Each names its
 // kind and the words that raised it, such as "modality: must → may". language is the code of the
-// language of both, and is recognised if it is ""; source may be "".
-func Find(language, reference, source, variant string) (found []string) {
+// language of both, and is recognised if it is "".
+func Find(language, reference, variant string) (found []string) {
 	ref, got := newTexts(language, reference, variant)
 	var lost, added string
 	lost, added, ref.alike = balance(ref, got)
@@ -74,7 +74,7 @@ func Find(language, reference, source, variant string) (found []string) {
 	}
 	alarm(Negation, negation(ref, got))
 	alarm(Modality, exchanged(ref, got, Modality))
-	alarm(Name, names(ref, got, source))
+	alarm(Name, names(ref, got))
 	alarm(Number, ChangedNumber(reference, variant))
 	for _, scale := range slices.Sorted(maps.Keys(ref.lex)) {
 		if strings.HasPrefix(scale, Unit) {

@@ -23,7 +23,7 @@ func ExampleFind() {
 		"Visitors must not take pictures in the museum of Altdorf.",
 		"Visitors must not take pictures.",
 	} {
-		fmt.Println(alarm.Find("en", ref, "", variant))
+		fmt.Println(alarm.Find("en", ref, variant))
 	}
 	// Output:
 	// []
@@ -58,7 +58,7 @@ func TestHeldOut(t *testing.T) {
 	for _, file := range []string{"heldout.jsonl", "heldout2.jsonl"} {
 		all, alarmed := map[string]int{}, map[string]int{}
 		for _, r := range heldOut(t, file) {
-			found := alarm.Find(r.Language, r.Reference, "", r.Variant)
+			found := alarm.Find(r.Language, r.Reference, r.Variant)
 			if os.Getenv("REFRACT_HELDOUT") == r.Set {
 				t.Log(r.Language, r.Kind, found)
 			}
@@ -84,42 +84,42 @@ func TestHeldOut(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	for _, c := range []struct{ ref, source, variant, want string }{
+	for _, c := range []struct{ ref, variant, want string }{
 		// The same in other words raises no alarm.
-		{"The rent was not paid.", "", "The rent remained unpaid.", ""},
-		{"You must sign here.", "", "You have to sign here.", ""},
-		{"He left in May 2019 for the UN.", "", "In May 2019 he left for the United Nations.", ""},
+		{"The rent was not paid.", "The rent remained unpaid.", ""},
+		{"You must sign here.", "You have to sign here.", ""},
+		{"He left in May 2019 for the UN.", "In May 2019 he left for the United Nations.", ""},
 		// Nor does a change of tense or voice.
-		{"The dog can open the gate.", "", "The gate could be opened by the dog.", ""},
-		{"She has to leave Berlin tomorrow.", "", "She had to leave Berlin the next day.", ""},
+		{"The dog can open the gate.", "The gate could be opened by the dog.", ""},
+		{"She has to leave Berlin tomorrow.", "She had to leave Berlin the next day.", ""},
 		// Faults that users reported.
-		{"The firm did not raise prices in spring.", "", "The firm raised its prices in spring.", "negation"},
-		{"Do not take this medicine with alcohol.", "", "Take this medicine with alcohol.", "negation"},
-		{"Applicants must submit the form.", "", "Applicants may submit the form.", "modality"},
-		{"The trail is 12 miles long.", "", "The trail is 12 kilometres long.", "unit"},
-		{"She moved to Lyon in spring.", "", "She moved to Paris in spring.", "name"},
-		{"What is the capital of Australia?", "", "The capital of Australia is Canberra.", "name question"},
-		{"What is the capital of Australia?", "", "I'd like to know the capital of Australia.", ""},
-		{"The dog runs quickly across the wet road.", "", "Wet road, The dog runs quickly across the.", "dropped"},
-		{"The coach accused the referee of lying.", "", "The referee accused the coach of lying.", "role"},
-		{"The cook and the waiter left.", "", "The waiter and the cook left.", ""},
-		{"Close the door, and call me.", "", "The door is closed, and I was called.", "question"},
-		{"Give her 20 milligrams of it at night.", "", "Give her 20 grams of it at night.", "unit"},
-		{"Half of the voters were against the new law.", "", "A quarter of the voters were against the new law.", "quantity"},
-		{"Une dizaine de maisons ont brûlé cette nuit.", "", "Une centaine de maisons ont brûlé cette nuit.", "quantity"},
-		{"Hundreds of people came to the meeting.", "", "Many people came to the meeting.", ""},
+		{"The firm did not raise prices in spring.", "The firm raised its prices in spring.", "negation"},
+		{"Do not take this medicine with alcohol.", "Take this medicine with alcohol.", "negation"},
+		{"Applicants must submit the form.", "Applicants may submit the form.", "modality"},
+		{"The trail is 12 miles long.", "The trail is 12 kilometres long.", "unit"},
+		{"She moved to Lyon in spring.", "She moved to Paris in spring.", "name"},
+		{"What is the capital of Australia?", "The capital of Australia is Canberra.", "name question"},
+		{"What is the capital of Australia?", "I'd like to know the capital of Australia.", ""},
+		{"The dog runs quickly across the wet road.", "Wet road, The dog runs quickly across the.", "dropped"},
+		{"The coach accused the referee of lying.", "The referee accused the coach of lying.", "role"},
+		{"The cook and the waiter left.", "The waiter and the cook left.", ""},
+		{"Close the door, and call me.", "The door is closed, and I was called.", "question"},
+		{"Give her 20 milligrams of it at night.", "Give her 20 grams of it at night.", "unit"},
+		{"Half of the voters were against the new law.", "A quarter of the voters were against the new law.", "quantity"},
+		{"Une dizaine de maisons ont brûlé cette nuit.", "Une centaine de maisons ont brûlé cette nuit.", "quantity"},
+		{"Hundreds of people came to the meeting.", "Many people came to the meeting.", ""},
 		// A script without capitals, and a name in another one.
-		{"他去年加入了Nokia。", "He joined Nokia last year.", "他去年加入了Siemens。", "name"},
+		{"他去年加入了Nokia。", "他去年加入了Siemens。", "name"},
 		// Without a word list, names, questions and dropped words are still found.
-		{"Wczoraj Marek kupił dom w Gdyni.", "", "Wczoraj Tomek kupił dom w Gdyni.", "name"},
-		{"Gdzie jest dworzec kolejowy?", "", "Dworzec kolejowy jest obok parku.", "question"},
+		{"Wczoraj Marek kupił dom w Gdyni.", "Wczoraj Tomek kupił dom w Gdyni.", "name"},
+		{"Gdzie jest dworzec kolejowy?", "Dworzec kolejowy jest obok parku.", "question"},
 	} {
 		var kinds []string
-		for _, a := range alarm.Find("", c.ref, c.source, c.variant) {
+		for _, a := range alarm.Find("", c.ref, c.variant) {
 			kinds = append(kinds, alarm.Kind(a))
 		}
 		if got := strings.Join(slices.Compact(kinds), " "); got != c.want {
-			t.Errorf("%q → %q: %v, want %q", c.ref, c.variant, alarm.Find("", c.ref, c.source, c.variant), c.want)
+			t.Errorf("%q → %q: %v, want %q", c.ref, c.variant, alarm.Find("", c.ref, c.variant), c.want)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func TestLabelled(t *testing.T) {
 			continue
 		}
 		all[r.Lost]++
-		if len(alarm.Find("en", r.Reference, "", r.Answer)) > 0 {
+		if len(alarm.Find("en", r.Reference, r.Answer)) > 0 {
 			alarmed[r.Lost]++
 		}
 	}

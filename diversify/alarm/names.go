@@ -11,12 +11,10 @@ import (
 
 // names finds lost and new names: words with a capital letter inside a sentence. German
 // capitalises all nouns, and some scripts have no capitals; there a name counts only if another
-// name replaces it or the source has it.
-func names(ref, got *words, source string) string {
+// name replaces it.
+func names(ref, got *words) string {
 	a, b := ref.names(), got.names()
-	inSource := capitals(source)
-	lost := gone(a, got, b, inSource)
-	added := gone(b, ref, a, inSource)
+	lost, added := gone(a, got, b), gone(b, ref, a)
 	switch swap := len(lost) > 0 && len(added) > 0; {
 	case swap && (ref.code != "de" || ref.alike >= likely):
 		return arrow(lost, added)
@@ -31,7 +29,7 @@ func names(ref, got *words, source string) string {
 }
 
 // gone returns the names that other lacks.
-func gone(names []string, other *words, others, source []string) (out []string) {
+func gone(names []string, other *words, others []string) (out []string) {
 	has := func(name string) bool {
 		return slices.ContainsFunc(other.list(), func(w string) bool { return isForm(text.Lower(name), strings.TrimSuffix(w, "'s")) })
 	}

@@ -57,9 +57,8 @@ func TestChangedNumbers(t *testing.T) {
 		{"9787513306645", "9787513306646", `"9787513306646" instead of the reference's "9787513306645"`},
 		{"version 2.10.3", "version 2.10.4", `instead of`},
 	} {
-		if got := alarm.ChangedNumber(x.ref, x.got); !strings.Contains(got, x.want) {
-			t.Errorf("%q, %q: %q, want %q", x.ref, x.got, got, x.want)
-		}
+		got := alarm.ChangedNumber(x.ref, x.got)
+		assert.True(t, strings.Contains(got, x.want), "%q, %q: %q, want %q", x.ref, x.got, got, x.want)
 	}
 	// Words of other languages imply numbers.
 	for _, x := range [][2]string{{"dans vingt minutes", "dans 20 minutes"}, {"ha vinto tre a uno", "ha vinto 3 a 1"}, {"십 분 안에", "10분 안에"}} {

@@ -93,9 +93,8 @@ func TestVerdicts(t *testing.T) {
 
 func TestWithheld(t *testing.T) {
 	s := newChecker(t, check.Config{}).Segment("", []string{"The cat sat."})
-	if r := s.Judge(check.Answer{Finish: "stop"}); r.Verdict != check.ReasonBlocked || r.HasText {
-		t.Errorf("%+v", r)
-	}
+	r := s.Judge(check.Answer{Finish: "stop"})
+	assert.True(t, r.Verdict == check.ReasonBlocked && !r.HasText, "%+v", r)
 	if r := s.Judge(check.Answer{Finish: "length"}); r.Verdict != check.ReasonCut || r.HasText {
 		t.Errorf("%+v", r)
 	}
@@ -121,16 +120,14 @@ func TestDuplicates(t *testing.T) {
 		}
 	}
 	s.Accept("One more cat.")
-	if r := s.Judge(check.Answer{Raw: "One more cat!", HasText: true}); r.Verdict != "duplicate" || !strings.Contains(r.Detail, "answer 3") {
-		t.Errorf("%s (%s)", r.Verdict, r.Detail)
-	}
+	r := s.Judge(check.Answer{Raw: "One more cat!", HasText: true})
+	assert.True(t, r.Verdict == "duplicate" && strings.Contains(r.Detail, "answer 3"), "%s (%s)", r.Verdict, r.Detail)
 }
 
 func TestMissingReference(t *testing.T) {
 	s := newChecker(t, check.Config{}).Segment("", []string{""})
-	if r := s.Judge(check.Answer{Raw: "1. \"A text of 12 words.\"", HasText: true}); r.Verdict != check.Accepted {
-		t.Errorf("%s (%s)", r.Verdict, r.Detail)
-	}
+	r := s.Judge(check.Answer{Raw: "1. \"A text of 12 words.\"", HasText: true})
+	assert.True(t, r.Verdict == check.Accepted, "%s (%s)", r.Verdict, r.Detail)
 }
 
 // A check that is switched off gives no verdict.
@@ -141,9 +138,8 @@ func TestSwitches(t *testing.T) {
 		}
 		without := newChecker(t, check.Config{Checks: slices.DeleteFunc(check.Checks(), func(s string) bool { return s == name || s == check.ReasonLanguage })})
 		x := verdicts[slices.IndexFunc(verdicts, func(x verdict) bool { return x.want == name })]
-		if r := without.Segment("", []string{x.ref}).Judge(check.Answer{Raw: x.raw, HasText: true, Finish: x.finish}); r.Verdict == name || without.Makes(name) {
-			t.Errorf("%s: %s although it is off", x.name, name)
-		}
+		r := without.Segment("", []string{x.ref}).Judge(check.Answer{Raw: x.raw, HasText: true, Finish: x.finish})
+		assert.True(t, r.Verdict != name && !without.Makes(name), "%s: %s although it is off", x.name, name)
 	}
 }
 

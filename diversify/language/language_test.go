@@ -81,9 +81,8 @@ func TestSignature(t *testing.T) {
 	}
 	s := d.Signature()
 	assert.True(t, strings.HasPrefix(s, "script("), s)
-	if codes := language.Codes(); !slices.IsSorted(codes) || len(codes) < 60 {
-		t.Errorf("%d codes", len(codes))
-	}
+	codes := language.Codes()
+	assert.True(t, slices.IsSorted(codes) && len(codes) >= 60, "%d codes", len(codes))
 }
 
 // translations returns the texts of testdata by language, in the same order. "en" has the
@@ -239,8 +238,7 @@ func TestContradicts(t *testing.T) {
 			}
 		}
 		few := texts["en"][:3]
-		if found, sure := d.Contradicts("de", "reference", few); found != "" || sure {
-			t.Errorf("three texts: %q, %v", found, sure)
-		}
+		found, sure := d.Contradicts("de", "reference", few)
+		assert.True(t, found == "" && !sure, "three texts: %q, %v", found, sure)
 	}
 }

@@ -208,9 +208,8 @@ func TestPick(t *testing.T) {
 	assert.Empty(t, cmp.Diff(want, groups))
 	slices.Reverse(ds)
 	again, err := review.Pick(context.Background(), ds, w, nil)
-	if d := cmp.Diff(items, again); d != "" || err != nil {
-		t.Error("the order of segments changes the choice:", d, err)
-	}
+	d := cmp.Diff(items, again)
+	assert.True(t, d == "" && err == nil, "the order of segments changes the choice: %v %v", d, err)
 	for i := range 30 { // answers that a run has drawn replace the draw
 		ds[i].Variants[0].Audit = "kept"
 	}

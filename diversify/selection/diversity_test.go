@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/refract-eval/refract/diversify/selection"
-
 	"github.com/stretchr/testify/assert"
+
+	"github.com/refract-eval/refract/diversify/selection"
 )
 
 // The expected values are worked out by hand; BLEU has its own tests.
@@ -30,9 +30,8 @@ func TestDiversity(t *testing.T) {
 			t.Errorf("%+v, %v; want %+v", m, m.Value(), w)
 		}
 	}
-	if m := all.Means[2]; m.Measure != "self-bleu" || m.Segments != 3 {
-		t.Errorf("%+v", m)
-	}
+	m := all.Means[2]
+	assert.True(t, m.Measure == "self-bleu" && m.Segments == 3, "%+v", m)
 	same := selection.NewDiversity()
 	same.Add([]string{"It rained all night long.", "It rained all night long."})
 	if got := same.Means[2].Value(); math.Abs(got-100) > 1e-6 {

@@ -113,9 +113,8 @@ func TestLinksAndDevices(t *testing.T) {
 	require.NoError(t, os.WriteFile(target, []byte("old"), 0o666))
 	require.NoError(t, os.Symlink("target", link))
 	require.NoError(t, writeText(link, "new"))
-	if to, err := os.Readlink(link); err != nil || to != "target" {
-		t.Errorf("the link is %q, %v", to, err)
-	}
+	to, err := os.Readlink(link)
+	assert.True(t, err == nil && to == "target", "the link is %q, %v", to, err)
 	b, _ := os.ReadFile(target)
 	assert.Equal(t, "new", string(b), "the file of the link has %q", b)
 	require.NoError(t, os.Remove(target))
@@ -186,9 +185,8 @@ func TestStream(t *testing.T) {
 	var b bytes.Buffer
 	f := files.Stream(&b, "standard output")
 	f.WriteString("x")
-	if err := f.Commit(); err != nil || b.String() != "x" {
-		t.Errorf("%q, %v", b.String(), err)
-	}
+	err := f.Commit()
+	assert.True(t, err == nil && b.String() == "x", "%q, %v", b.String(), err)
 	f.Abort()
 
 	// Abort writes nothing if nothing was written before, and else completes the row.

@@ -35,9 +35,8 @@ func unpack(file []byte) (string, error) {
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := []byte(rapid.String().Draw(t, "text"))
-		if got, err := unpack(text); err != nil || got != string(text) {
-			t.Fatalf("plain: %q, %v", got, err)
-		}
+		got, err := unpack(text)
+		require.True(t, err == nil && got == string(text), "plain: %q, %v", got, err)
 		for _, name := range []string{"a.gz", "a.ZST"} {
 			file := pack(t, name, text)
 			if got, err := unpack(file); err != nil || got != string(text) {
@@ -86,8 +85,7 @@ func TestReadErrorIsNotDamage(t *testing.T) {
 func TestName(t *testing.T) {
 	for path, want := range map[string]string{"a.jsonl": "a.jsonl", "d/a.jsonl.gz": "d/a.jsonl", "a.txt.ZST": "a.txt", "gz": "gz", "": ""} {
 		assert.Equal(t, want, files.Unpacked(path), path)
-		if w, err := files.NewWriter(io.Discard, path); err != nil || (w == nil) != (want == path) {
-			t.Errorf("%q: %v, %v", path, w, err)
-		}
+		w, err := files.NewWriter(io.Discard, path)
+		assert.True(t, err == nil && (w == nil) == (want == path), "%q: %v, %v", path, w, err)
 	}
 }

@@ -40,9 +40,8 @@ func fenced(t rapid.TB, field, text string) string {
 	wrapped := Fence(field, text)
 	var got map[string]string
 	require.NoError(t, json.Unmarshal([]byte(wrapped), &got))
-	if i := strings.IndexFunc(wrapped, forbidden); i >= 0 || len(got) != 1 || !utf8.ValidString(wrapped) {
-		t.Fatal(wrapped)
-	}
+	i := strings.IndexFunc(wrapped, forbidden)
+	require.True(t, i < 0 && len(got) == 1 && utf8.ValidString(wrapped), wrapped)
 	return got[field]
 }
 

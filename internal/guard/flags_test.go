@@ -160,9 +160,8 @@ func TestFlags(t *testing.T) {
 		assert.Equal(t, c.flags, strings.Join(Flags(c.text), " "), "Flags(%q)", c.text)
 	}
 	for _, text := range harmless {
-		if got := Flags(text); got != nil {
-			t.Errorf("Flags(%q) = %v, want none", text, got)
-		}
+		got := Flags(text)
+		assert.Nil(t, got, "Flags(%q) = %v, want none", text, got)
 	}
 }
 

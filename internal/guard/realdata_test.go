@@ -63,9 +63,8 @@ func TestRealOutputsAreRarelyFlagged(t *testing.T) {
 
 	sources := lines(t, filepath.Join(dataFolder(t), "mt-metrics-eval-v2", "wmt22", "sources", "zh-en.txt"))
 	for i, s := range sources {
-		if flags := Flags(s); flags != nil {
-			t.Errorf("source %d has the flags %v", i+1, flags)
-		}
+		flags := Flags(s)
+		assert.Nil(t, flags, "source %d has the flags %v", i+1, flags)
 	}
 }
 

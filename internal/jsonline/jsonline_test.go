@@ -7,10 +7,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
-
-	"github.com/stretchr/testify/assert"
 )
 
 // Errors name the path of the bad field and the offset of the bad byte.
@@ -41,9 +41,8 @@ func TestErrors(t *testing.T) {
 			Rows []row  `json:"rows"`
 		}
 		err := jsonline.Unmarshal([]byte(c.in), &v, "a thing")
-		if e, ok := err.(*jsonline.Error); !ok || e.Error() != c.want || e.Offset != c.at {
-			t.Errorf("%s: %+v, want %d: %s", c.in, err, c.at, c.want)
-		}
+		e, ok := err.(*jsonline.Error)
+		assert.True(t, ok && e.Error() == c.want && e.Offset == c.at, "%s: %+v, want %d: %s", c.in, err, c.at, c.want)
 	}
 }
 

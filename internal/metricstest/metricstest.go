@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/metrics"
@@ -18,20 +20,14 @@ func Promises(t *testing.T, m metrics.Metric, b metrics.Block) {
 	t.Helper()
 	ctx := context.Background()
 	info := m.Info()
-	if info.Name == "" || info.Direction == 0 {
-		t.Errorf("incomplete info %+v", info)
-	}
+	assert.True(t, info.Name != "" && info.Direction != 0, "incomplete info %+v", info)
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
 	promised := func(score func(context.Context, []metrics.Block) ([]metrics.Scores, error), cells int) []metrics.Scores {
 		t.Helper()
 		out, err := score(ctx, []metrics.Block{b, b})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(out) != 2 {
-			t.Fatalf("2 blocks gave %d matrices", len(out))
-		}
+		require.NoError(t, err)
+		require.Len(t, out, 2, "matrices of 2 blocks")
 		for i, s := range out {
 			if len(s.Values) != cells || s.Status != nil && len(s.Status) != cells || s.Reports != nil && len(s.Reports) != cells {
 				t.Fatalf("block %d: %d values, %d statuses, %d reports for %d cells", i, len(s.Values), len(s.Status), len(s.Reports), cells)
@@ -40,17 +36,12 @@ func Promises(t *testing.T, m metrics.Metric, b metrics.Block) {
 				if s.Status != nil && s.Status[c] != metrics.Scored {
 					continue
 				}
-				if !(v >= info.Lower && v <= info.Upper+1e-9) {
-					t.Errorf("%s: score %v outside [%v, %v] for %q", info.Name, v, info.Lower, info.Upper, b)
-				}
-				if v != out[0].Values[c] {
-					t.Errorf("%s: the same block scored %v and %v", info.Name, out[0].Values[c], v)
-				}
+				assert.True(t, v >= info.Lower && v <= info.Upper+1e-9, "%s: score %v is out of bounds for %q", info.Name, v, b)
+				assert.Equal(t, out[0].Values[c], v, "%s: the same block has other scores", info.Name)
 			}
 		}
-		if _, err := score(cancelled, []metrics.Block{b}); err == nil {
-			t.Errorf("%s: no error under a cancelled context", info.Name)
-		}
+		_, err = score(cancelled, []metrics.Block{b})
+		assert.Error(t, err, "%s: no error under a cancelled context", info.Name)
 		return out
 	}
 	out := promised(m.Score, len(b.Hypotheses)*b.Columns())
@@ -67,11 +58,7 @@ func testWorkspace(t *testing.T, name string, w metrics.Workspace, b metrics.Blo
 	t.Helper()
 	w.Load(metrics.Block{Hypotheses: []string{"what was loaded before"}, References: []string{"must not matter", "at all"}})
 	w.Load(b)
-	for c, v := range w.Cells(nil) {
-		if v != want[c] {
-			t.Errorf("%s: a workspace in use gives %v, a new one %v", name, v, want[c])
-		}
-	}
+	assert.Equal(t, want, w.Cells(nil), "%s: a workspace in use gives other scores than a new one", name)
 }
 
 // pieces are the words of generated texts. They are few, so that n-grams repeat, and

@@ -14,7 +14,7 @@ import (
 const hiddenSecret = "SECRET"
 
 // secretName matches the endings of names of secrets.
-const secretName = `(?:[a-z0-9]+[-_])*(?:api-?key|key|token|secret|pass(?:word|wd|phrase)?|pwd?|credentials?|o?auth|authorization)`
+const secretName = `(?:[a-z0-9]+[-_])*(?:api-?key|key|token|secret|pass(?:word|wd|phrase)?|pwd?|credentials?|o?auth|authorization|bearer|cookie)`
 
 var anySecretName = text.Regexp(`(?i)^` + secretName + `$`)
 
@@ -26,42 +26,89 @@ func IsSecretName(name string) bool { return anySecretName().MatchString(name) }
 var (
 	secretFlag   = text.Regexp(`(?is)^['"]?--?` + secretName + `(?:[=:](.*))?$`)
 	secretField  = text.Regexp(`(?is)(?:^|[^a-z0-9_-])` + secretName + `=([^,;&]+)`)
-	secretHeader = text.Regexp(`(?is)(?:^|[^a-z0-9-])(?:(?:proxy-)?authorization|cookie|x-[a-z-]*(?:key|token)):\s*(.*)$`)
+	secretHeader = text.Regexp(`(?is)(?:^|[^a-z0-9-])(?:(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]*(?:key|token)|api-key):\s*(.*)$`)
 	scheme       = text.Regexp(`(?i)^(?:bearer|basic|token)$`)
 )
 
+// logins are flags of common programs, with a blank if the value is the next word, and what
+// matches the password in the value.
+var logins = []struct{ flag, password func() *regexp.Regexp }{
+	{text.Regexp(`^\S* (?:-[uUE]|--(?:proxy-)?(?:user|cert)=?) ?$`), text.Regexp(`(?s)^[^:]*:([^/\\].*|/[^/].*)$`)},
+	{text.Regexp(`^\S* (?:-x|--(?:pre)?proxy=?) ?$`), text.Regexp(`(?s)^[^:/@]*:([^/].*)@`)},
+	{text.Regexp(`^curl -b ?$`), text.Regexp(`(?s)^(.*=.*)$`)},
+	{text.Regexp(`^(?:mysql|mariadb)\S* -p$|^sshpass -p ?$`), whole},
+}
+
+var (
+	program   = text.Regexp(`^(?:.*[/:])?(curl|(?:mysql|mariadb)[a-z-]*|ssh|sshpass)$`) // of logins
+	flagValue = text.Regexp(`(?s)^(--[a-z-]+=|-[a-zA-Z])(.+)$`)
+	whole     = text.Regexp(`(?s)^(.+)$`)
+)
+
 // Secrets returns the words of a command with secrets replaced: the values of flags such as
-// --api-key, of fields such as key=… and of headers such as Authorization. found lists the
-// replaced values.
+// --api-key, of fields such as key=… and of headers such as Authorization, passwords after users, as
+// in curl -u USER:PASSWORD, and what Address hides, also in words that are themselves commands. found
+// lists the replaced values.
 func Secrets(words []string) (shown, found []string) {
-	next := false // whether the next word is a secret
+	var next *regexp.Regexp // matches the secret in the next word
+	name := ""              // of the program
 	for _, word := range words {
-		if next && !scheme().MatchString(word) {
-			found, word, next = append(found, word), hiddenSecret, false
-		} else if !next {
-			for _, form := range []*regexp.Regexp{secretFlag(), secretHeader(), secretField()} {
-				all := form.FindAllStringSubmatchIndex(word, -1)
-				for _, at := range slices.Backward(all) {
-					if at[2] < 0 || at[2] == at[3] {
-						next = true
-					} else {
-						found, word = append(found, word[at[2]:at[3]]), word[:at[2]]+hiddenSecret+word[at[3]:]
-					}
+		if next != nil && scheme().MatchString(word) {
+			shown = append(shown, word)
+			continue
+		}
+		var secrets []string
+		hide := func(form *regexp.Regexp, from int) bool {
+			all := form.FindAllStringSubmatchIndex(word[from:], -1)
+			for _, at := range slices.Backward(all) {
+				if start, end := from+at[len(at)-2], from+at[len(at)-1]; start < from || start == end {
+					next = whole()
+				} else {
+					secrets, word = append(secrets, word[start:end]), word[:start]+hiddenSecret+word[end:]
 				}
-				if all != nil {
-					break
+			}
+			return all != nil
+		}
+		form := next
+		next = nil
+		if form == nil || !hide(form, 0) {
+			hide(quotedField(), 0)
+			hide(keyShape(), 0)
+			command := strings.ContainsAny(word, " \t\n")
+			if command {
+				words := split(word)
+				inner, more := Secrets(words)
+				if found = append(found, more...); !slices.Equal(inner, words) && !startsSecret().MatchString(word) {
+					word = joined(inner)
+				}
+			}
+			if !command || startsSecret().MatchString(word) {
+				_ = hide(secretFlag(), 0) || hide(secretHeader(), 0) || hide(secretField(), 0)
+			}
+			if m := program().FindStringSubmatch(word); m != nil {
+				name = m[1]
+			}
+			for _, l := range logins {
+				if at := flagValue().FindStringSubmatchIndex(word); at != nil && l.flag().MatchString(name+" "+word[:at[3]]) {
+					hide(l.password(), at[3])
+				} else if l.flag().MatchString(name + " " + word + " ") {
+					next = l.password()
 				}
 			}
 		}
-		shown = append(shown, word)
+		word, more := address(word)
+		shown, found = append(shown, word), append(append(found, secrets...), more...)
 	}
 	return shown, found
 }
 
-// CommandLine quotes the words of a command for a POSIX shell and hides the secrets
-// that Secrets and Address find.
+// startsSecret matches a word with blanks that is a secret, and no command.
+var startsSecret = text.Regexp(`(?i)^['"]?-{0,2}` + secretName + `[=:]|^['"]?(?:set-)?cookie:|^['"]?x-[a-z-]*:`)
+
+// CommandLine quotes the words of a command for a POSIX shell and hides what Secrets finds.
 func CommandLine(words []string) string {
-	return joined(withoutSecrets(words))
+	shown, _ := Secrets(words)
+	return joined(shown)
 }
 
 // joined joins words for a POSIX shell.
@@ -74,18 +121,9 @@ func joined(words []string) string {
 }
 
 // Hides reports whether CommandLine hides something.
-func Hides(words []string) bool { return !slices.Equal(withoutSecrets(words), words) }
-
-func withoutSecrets(words []string) []string {
+func Hides(words []string) bool {
 	shown, _ := Secrets(words)
-	for i, word := range shown {
-		if strings.ContainsAny(word, " \t\n") { // it may itself be a command, as in exec:PROGRAM ARG
-			shown[i] = Text(word)
-		} else {
-			shown[i] = Address(word)
-		}
-	}
-	return shown
+	return !slices.Equal(shown, words)
 }
 
 // split splits a text as a shell does; a quote without an end reaches to the end of the text.

@@ -2,6 +2,7 @@
 package redact
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -13,9 +14,15 @@ import (
 // address. The address may be the whole word, the value of a flag, or part of the spec
 // of a metric, where the option base-url ends at a comma. Other words are returned unchanged.
 func Address(word string) string {
+	shown, _ := address(word)
+	return shown
+}
+
+// address also returns the password and the values of the query.
+func address(word string) (shown string, found []string) {
 	at := strings.Index(word, "://")
 	if at < 0 {
-		return word
+		return word, nil
 	}
 	start := at
 	for start > 0 && isSchemeByte(word[start-1]) {
@@ -30,25 +37,29 @@ func Address(word string) string {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil:
-		return before + "ADDRESS" + after // it may hold a secret
+		return before + "ADDRESS" + after, []string{address} // it may hold a secret
 	case u.User == nil && u.RawQuery == "" && !hidesPath(u):
-		return word
+		return word, nil
 	}
 	if u.User != nil {
-		u.User = url.User("USER")
+		password, _ := u.User.Password()
+		u.User, found = url.User("USER"), append(found, cmp.Or(password, u.User.Username()))
 	}
 	if u.RawQuery != "" {
+		for _, values := range u.Query() {
+			found = append(found, values...)
+		}
 		u.RawQuery = "QUERY"
 	}
 	if !hidesPath(u) {
-		return before + u.String() + after
+		return before + u.String() + after, found
 	}
-	shown := url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host}
+	server := url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host}
 	query := ""
 	if u.RawQuery != "" {
 		query = "?" + u.RawQuery
 	}
-	return before + shown.String() + Path(u.Path) + query + after
+	return before + server.String() + Path(u.Path) + query + after, found
 }
 
 func hidesPath(u *url.URL) bool {
@@ -74,27 +85,26 @@ func Path(path string) string {
 // known matches common parts of servers' paths, which are not secrets.
 var known = text.Regexp(`^(|v\d(alpha|beta)?\d?|api|openai|ai|llm|inference|serving|engines?|deployments|models?|infer|chat|completions|embeddings|batches|files|compatible-mode|paas|beta)$`)
 
-// Text applies Address and Secrets to each word of a text, such as the spec
-// "exec:PROGRAM ARG…". If that hides something, words are quoted anew.
+// Text applies Secrets to the words of a text, such as the spec "exec:PROGRAM ARG…". If that
+// hides something, words are quoted anew.
 func Text(text string) string {
+	if blankInAddress().MatchString(text) {
+		return Address(text)
+	}
 	words := split(text)
-	shown, found := Secrets(words)
-	if len(found) == 0 && strings.Count(text, "://") < 2 && !strings.Contains(text, "exec:") {
-		return Address(text) // the address may contain a space by mistake
+	if shown, _ := Secrets(words); !slices.Equal(shown, words) {
+		return joined(shown)
 	}
-	for i, word := range shown {
-		shown[i] = Address(word)
-	}
-	if slices.Equal(shown, words) {
-		return text // unchanged, blanks included
-	}
-	return joined(shown)
+	return text // unchanged, blanks included
 }
+
+// blankInAddress matches an address with a blank by mistake in its user or password.
+var blankInAddress = text.Regexp(`://[^/@\s]*\s[^/@\s]*@`)
 
 // quotedField is a member of JSON, YAML or Python with a secret, also within quotes of Go,
 // and keyShape what keys of well-known services look like.
 var (
-	quotedField = text.Regexp(`(?i)((?:api[_-]?key|(?:access|auth|secret)?[_-]?(?:key|token)|secret|passw(?:or)?d|authorization|credentials?)\\*["']\s*:\s*\\*["'])[^"'\\]+`)
+	quotedField = text.Regexp(`(?i)((?:api[_-]?key|(?:access|auth|secret)?[_-]?(?:key|token)|secret|passw(?:or)?d|authorization|credentials?)\\*["']\s*:\s*\\*["'])([^"'\\]+)`)
 	keyShape    = text.Regexp(`\b(?:sk-[\w-]{8,}|hf_\w{20,}|gh[opsu]_\w{20,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}[\w.-]*)`)
 )
 
@@ -105,13 +115,8 @@ func Message(s string) string {
 
 // Values returns a function that replaces these secrets in a text.
 func Values(secrets []string) func(string) string {
-	secrets = slices.DeleteFunc(slices.Clone(secrets), func(s string) bool { return s == "" })
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may contain another
-	var pairs []string
-	for _, s := range secrets {
-		pairs = append(pairs, s, hiddenSecret)
-	}
-	return strings.NewReplacer(pairs...).Replace
+	known := NewKnown(secrets)
+	return func(text string) string { return known.Hide(text, hiddenSecret) }
 }
 
 // isSchemeByte reports whether the byte may occur in the scheme of an address.

@@ -1,6 +1,10 @@
 package redact
 
 import (
+	"encoding/json"
+	"html"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,6 +50,13 @@ func TestText(t *testing.T) {
 		"exec:score --max-tokens 7 --tokenizer=13a":                            "exec:score --max-tokens 7 --tokenizer=13a",
 		"exec:env DB_PW=sesame score --pass:sesame --pass sesame -n 3":         "exec:env DB_PW=SECRET score --pass:SECRET --pass SECRET -n 3",
 		"exec:score --token 'never closed sesame":                              "exec:score --token SECRET",
+		"exec:curl -u me:se:same -sb s=1 -b s=1 https://h/v1":                  "exec:curl -u me:SECRET -sb s=1 -b SECRET https://h/v1",
+		"exec:curl -ume:sesame --proxy-user=me:sesame --oauth2-bearer sesame":  "exec:curl -ume:SECRET --proxy-user=me:SECRET --oauth2-bearer SECRET",
+		"exec:curl --user me -x me:s@me@h:80 -E c.pem:sesame":                  "exec:curl --user me -x me:SECRET@h:80 -E c.pem:SECRET",
+		`exec:sh -c 'mysql -uroot -psesame -p db | curl -u "me:se same" h'`:    `exec:sh -c 'mysql -uroot -pSECRET -p db '\''|'\'' curl -u me:SECRET h'`,
+		`exec:sshpass -p sesame ssh -p 22 me@h`:                                `exec:sshpass -p SECRET ssh -p 22 me@h`,
+		`exec:curl -d '{"api_key": "sesame"}' -H 'Cookie: a=sesame; b=1'`:      `exec:curl -d '{"api_key": "SECRET"}' -H 'Cookie: SECRET'`,
+		"exec:python3 -u -m pkg -x 1:2 -u http://h:80/v1 sk-0123456789abcdef":  "exec:python3 -u -m pkg -x 1:2 -u http://h:80/v1 SECRET",
 	} {
 		assert.Equal(t, want, Text(text), text)
 	}
@@ -54,6 +65,25 @@ func TestText(t *testing.T) {
 func TestCommandLine(t *testing.T) {
 	got := CommandLine([]string{"py", "--api-key", "sesame", "--hf_token=sesame", "--max-tokens", "7", "-m", "exec:p --token sesame -x"})
 	assert.Equal(t, "py --api-key SECRET --hf_token=SECRET --max-tokens 7 -m 'exec:p --token SECRET -x'", got)
+}
+
+// Every echo of a secret is found, also in parts and escaped twice; what is next to it stays.
+func TestKnown(t *testing.T) {
+	const key = `sk-Proj/4f9a"77c21\be<0d3+x-ä`
+	known := NewKnown([]string{key, "EMPTY", "", "basic-longer-pass"})
+	js, _ := json.Marshal(key)
+	again, _ := json.Marshal(string(js))
+	for _, echo := range []string{
+		key, strings.ToUpper(key[:20]), key[:20], key[4:21], key[:9], string(js[1 : len(js)-1]), string(again[3 : len(again)-3]),
+		url.QueryEscape(key), url.PathEscape(key), url.QueryEscape(url.QueryEscape(key)), strings.ReplaceAll(key, "-", "%2d"),
+		html.EscapeString(key), strings.ReplaceAll(key, "-", "&#x2d;"), strings.ReplaceAll(key, "-", `\u002D`),
+	} {
+		text := `Ü\n "100%" &amp; ` + echo + ` | é\u00e9 5%2B \`
+		assert.Equal(t, strings.Replace(text, echo, "X", 1), known.Hide(text, "X"), echo)
+		assert.Equal(t, len(echo) > 9, known.In(text), echo)
+	}
+	assert.Equal(t, "EMPTYING SECRET, (SECRET)", Values([]string{"EMPTY"})("EMPTYING EMPTY, (empty)"))
+	assert.Equal(t, "", known.Hide("", "X"))
 }
 
 func TestMessage(t *testing.T) {

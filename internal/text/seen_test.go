@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
 )
 
@@ -28,7 +29,6 @@ func TestSeen(t *testing.T) {
 func TestSeenFar(t *testing.T) {
 	s := NewSeen()
 	s.Add("far", math.MaxInt64)
-	if before, _ := s.Add("far", 1); before != math.MaxUint32 {
-		t.Errorf("far is at %d", before)
-	}
+	before, _ := s.Add("far", 1)
+	assert.True(t, before == math.MaxUint32, "far is at %d", before)
 }

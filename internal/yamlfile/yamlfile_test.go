@@ -93,9 +93,8 @@ func TestBounds(t *testing.T) {
 		if test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %s", name, err, test.want)
 		}
-		if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 100 {
-			t.Errorf("%s: %d MB", name, used)
-		}
+		used := (after.TotalAlloc - before.TotalAlloc) >> 20
+		assert.True(t, used <= 100, "%s: %d MB", name, used)
 	}
 }
 

@@ -297,9 +297,8 @@ func TestFailureEndsOtherRuns(t *testing.T) {
 		both.Wait()
 		assert.Len(t, c.calls, 4)
 		for _, p := range c.calls {
-			if _, found, err := cache.NewAnswers(store).Get(t.Context(), []cache.Key{question(p).Key}); err != nil || found[0] == (p == "bad") {
-				t.Errorf("%s: stored %v, %v", p, found, err)
-			}
+			_, found, err := cache.NewAnswers(store).Get(t.Context(), []cache.Key{question(p).Key})
+			assert.True(t, err == nil && found[0] != (p == "bad"), "%s: stored %v, %v", p, found, err)
 		}
 		_, err := all(t.Context(), a, "f")
 		assert.NoError(t, err, "a later run")

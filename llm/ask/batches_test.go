@@ -336,9 +336,8 @@ func TestFileOfErrorsThatIsNotNeeded(t *testing.T) {
 	}
 	b := newBatches(t, h)
 	mustFill(t, b, prompts(3))
-	if n := h.Batch.Steps(llmtest.BatchContent); n != 1 || b.progress.Done != 3 {
-		t.Errorf("%d files were read, progress %+v", n, b.progress)
-	}
+	n := h.Batch.Steps(llmtest.BatchContent)
+	assert.True(t, n == 1 && b.progress.Done == 3, "%d files were read, progress %+v", n, b.progress)
 }
 
 // Every kind of request can fail for a while, in every way.
@@ -399,9 +398,8 @@ func TestServerThatEndsTheRun(t *testing.T) {
 			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), strings.ReplaceAll(c.says, "JOURNAL", b.Journal)) {
 				t.Errorf("%s: error %v", step, err)
 			}
-			if n := h.Batch.Steps(step); c.status != 503 && n != 1 {
-				t.Errorf("%s: %d requests", step, n)
-			}
+			n := h.Batch.Steps(step)
+			assert.False(t, c.status != 503 && n != 1, "%s: %d requests", step, n)
 			h.Batch.Mend()
 			mustFill(t, b, prompts(5))
 			wantAnswers(t, b, 5)
@@ -421,9 +419,8 @@ func TestValidationFails(t *testing.T) {
 	for _, want := range []string{"line 2", idOf(promptOf(1)), "no such field", "invalid_request", "the file is odd", `"batch_1"`} {
 		assert.ErrorContains(t, err, want)
 	}
-	if s := err.Error(); strings.Contains(s, testKey) || strings.ContainsRune(s, 0x1b) {
-		t.Errorf("error %q", s)
-	}
+	s := err.Error()
+	assert.True(t, !strings.Contains(s, testKey) && !strings.ContainsRune(s, 0x1b), "error %q", s)
 	mustFill(t, b, prompts(3))
 	wantAnswers(t, b, 3)
 	wantSubmitted(t, h, 3, nil)

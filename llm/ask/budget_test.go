@@ -93,9 +93,8 @@ func TestCostWaits(t *testing.T) {
 		if ok.Load() != 1 || refused.Load() != 3 || time.Since(begin) != time.Second {
 			t.Errorf("%d answered and %d refused after %v", ok.Load(), refused.Load(), time.Since(begin))
 		}
-		if s := b.Spent(); s.Cost != 1 || !s.Priced {
-			t.Errorf("spent %+v", s)
-		}
+		s := b.Spent()
+		assert.True(t, s.Cost == 1 && s.Priced, "spent %+v", s)
 	})
 }
 

@@ -67,12 +67,6 @@ var (
 	_ metrics.NativeWorkspace     = (*workspace)(nil)
 )
 
-// Default returns BLEU with sacreBLEU's settings: the tokenizer 13a, and smoothing by exp.
-func Default() *Metric {
-	m, _ := New(Options{}) // which are valid
-	return m
-}
-
 // New returns the metric, or an error that names the option at fault.
 func New(o Options) (*Metric, error) {
 	m := &Metric{chosen: o.Tokenize != ""}

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/metrics"
-
-	"github.com/stretchr/testify/require"
 )
 
 func TestKnownScores(t *testing.T) {
@@ -53,9 +53,8 @@ func TestKnownScores(t *testing.T) {
 func TestClosestLength(t *testing.T) {
 	// References of 2 and 6 words are equally near to 4: the shorter counts.
 	w := loaded(mustNew(Options{}), metrics.Block{Hypotheses: []string{"a b c d"}, References: []string{"a b c d e f", "c d", "a b c d e f g"}})
-	if got := w.NativeStatistics(nil, 0)[1]; got != 2 {
-		t.Errorf("closest length %v, want 2", got)
-	}
+	got := w.NativeStatistics(nil, 0)[1]
+	assert.True(t, got == 2, "closest length %v, want 2", got)
 }
 
 func TestEqualsPlainComputation(t *testing.T) {

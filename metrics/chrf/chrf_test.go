@@ -62,9 +62,8 @@ func TestWords(t *testing.T) {
 	} {
 		w := loaded(mustNew(Options{WordOrder: 1, Beta: 2}), metrics.Block{Hypotheses: []string{in}, References: []string{"x"}})
 		assert.Equal(t, want, strings.Join(wordsOf(in), " "), "words of %q", in)
-		if got := w.CellStatistics(nil, 0, 0)[0]; got != float64(len(strings.Fields(want))) {
-			t.Errorf("%q has %v words, want the words of %q", in, got, want)
-		}
+		got := w.CellStatistics(nil, 0, 0)[0]
+		assert.Equal(t, float64(len(strings.Fields(want))), got, "%q has %v words, want the words of %q", in, got, want)
 	}
 }
 

@@ -144,9 +144,8 @@ func TestSpecs(t *testing.T) {
 	_, err = m.(metrics.Fitter).Fit(t.Context(), each([][]string{{"c"}}))
 	assert.ErrorContains(t, err, "exists", "a file is overwritten")
 	file, err := os.ReadFile(path)
-	if want := header + "\t2\tptb\na\t1\na b\t1\nb\t2\n"; err != nil || string(file) != want {
-		t.Errorf("file %q, %v, want %q", file, err, want)
-	}
+	want := header + "\t2\tptb\na\t1\na b\t1\nb\t2\n"
+	assert.True(t, err == nil && string(file) == want, "file %q, %v, want %q", file, err, want)
 	m, err = offered.Parse(t.Context(), "cider-d:df="+path)
 	assert.True(t, err == nil && m.(*metric).Fitted() && m.Info().Name == "cider-d:df="+path, "%v, %v", m, err)
 	for spec, want := range map[string]string{

@@ -8,6 +8,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/metrics"
@@ -47,9 +48,8 @@ func TestPeer(t *testing.T) {
 				t.Errorf("row %d: %q against %q: %v, pycocoevalcap has %v", rows+1, h, row.References[i], got, row.Scores[i])
 			}
 		}
-		if mean := sum / float64(len(row.Scores)); !near(mean, row.Mean) {
-			t.Errorf("row %d: mean %v, pycocoevalcap has %v", rows+1, mean, row.Mean)
-		}
+		mean := sum / float64(len(row.Scores))
+		assert.True(t, near(mean, row.Mean), "row %d: mean %v, pycocoevalcap has %v", rows+1, mean, row.Mean)
 	}
 	require.NotEqual(t, 0, scores, "%s has no row", path)
 	t.Logf("%d datasets, %d scores, largest difference %.3g", rows, scores, worst)

@@ -56,9 +56,8 @@ func TestDocumentedJudge(t *testing.T) {
 	}
 	p, err := r.Parser()
 	require.NoError(t, err)
-	if got := p.Parse("6"); !got.Outcome.HasScore() || *got.Score != 6 {
-		t.Errorf("6 is read as %+v", got)
-	}
+	got := p.Parse("6")
+	assert.True(t, got.Outcome.HasScore() && *got.Score == 6, "6 is read as %+v", got)
 }
 
 // The documents name every field of a definition, every kind of answer, every judge and

@@ -136,9 +136,8 @@ func TestSamples(t *testing.T) {
 	answers[1] = "none"
 	again := newJudge(t, m, spec+",samples=3,unparseable=retry:1", nil)
 	m.asked = nil
-	if scores, err = again.Score(t.Context(), blocks[:1]); err != nil {
-		t.Fatal(err)
-	}
+	scores, err = again.Score(t.Context(), blocks[:1])
+	require.NoError(t, err)
 	if got := scores[0]; got.Status[0] != metrics.Unparseable || !strings.HasPrefix(got.Reports[0].Detail, "1 of 3 have a score") {
 		t.Errorf("%v %+v", got.Status, got.Reports[0])
 	}
@@ -151,9 +150,8 @@ func TestSamples(t *testing.T) {
 	f := again.(metrics.Foreseeing).Foresee()
 	_, err = f.Score(t.Context(), []metrics.Block{{Source: "new", Hypotheses: []string{"a", "b"}}})
 	require.NoError(t, err)
-	if o := f.Outlook(); o.Cells != 2 || o.Calls != 6 {
-		t.Errorf("%+v", o)
-	}
+	o := f.Outlook()
+	assert.True(t, o.Cells == 2 && o.Calls == 6, "%+v", o)
 }
 
 func TestSampleOptions(t *testing.T) {
@@ -259,9 +257,8 @@ func TestRetry(t *testing.T) {
 	scores, err := j.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"cut", "second", "never"}, References: []string{"r"}}})
 	require.NoError(t, err)
 	s := scores[0]
-	if d := cmp.Diff([]metrics.Status{0, 0, metrics.Unparseable}, s.Status); d != "" || s.Values[0] != -3 || s.Values[1] != -1 {
-		t.Errorf("%v; %s", s.Values, d)
-	}
+	d := cmp.Diff([]metrics.Status{0, 0, metrics.Unparseable}, s.Status)
+	assert.True(t, d == "" && s.Values[0] == -3 && s.Values[1] == -1, "%v; %s", s.Values, d)
 	assert.True(t, len(m.asked) == 2+2+3, "%d calls", len(m.asked))
 }
 
@@ -284,9 +281,8 @@ func TestTwoTurns(t *testing.T) {
 		t.Errorf("%v, %+v", scores[0].Values, r)
 	}
 	last := m.asked[len(m.asked)-1].Messages
-	if n := len(last); last[n-2].Role != "assistant" || last[n-2].Content != "Minor errors: the word 'big'." {
-		t.Errorf("%+v", last)
-	}
+	n := len(last)
+	assert.True(t, last[n-2].Role == "assistant" && last[n-2].Content == "Minor errors: the word 'big'.", "%+v", last)
 }
 
 // Of the first turn, GEMBA-ESA's second turn sees only the errors. The report has the

@@ -393,9 +393,8 @@ func TestBounds(t *testing.T) {
 	} {
 		out := metrics.Scores{Values: make([]float64, 1), Status: make([]metrics.Status, 1)}
 		err := m.cell(&out, 0, &tc.score, "")
-		if v := out.Values[0]; (err == nil) != tc.ok || v != tc.want || math.Signbit(v) {
-			t.Errorf("%v is %v, %v", tc.score, v, err)
-		}
+		v := out.Values[0]
+		assert.True(t, (err == nil) == tc.ok && v == tc.want && !math.Signbit(v), "%v is %v, %v", tc.score, v, err)
 	}
 }
 

@@ -209,9 +209,8 @@ func TestLanguages(t *testing.T) {
 	if _, ok := chinese.(metrics.CorpusMetric); !ok || !strings.Contains(chinese.Signature(metrics.Corpus).String(), "tok:zh") {
 		t.Errorf("in Chinese: %s", chinese.Signature(metrics.Corpus))
 	}
-	if got := metrics.Remarks([]metrics.Metric{made(t, "sari")}, []string{"今天的天气非常好。"}); len(got) != 1 || !strings.Contains(got[0], "-l zh") {
-		t.Errorf("remarks on Chinese: %q", got)
-	}
+	got := metrics.Remarks([]metrics.Metric{made(t, "sari")}, []string{"今天的天气非常好。"})
+	assert.True(t, len(got) == 1 && strings.Contains(got[0], "-l zh"), "remarks on Chinese: %q", got)
 }
 
 // TestPeer compares with what benchmarks/peers/sari_vectors.py wrote.

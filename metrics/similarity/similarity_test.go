@@ -118,9 +118,8 @@ func TestForecast(t *testing.T) {
 		require.True(t, err == nil && out[0].Status[0] == metrics.Unneeded, "%v %v", out, err)
 	}
 	want := metrics.Outlook{Model: "m", Cells: 5, Stored: 1, Calls: 2, PromptTokens: 4}
-	if got := f.Outlook(); got != want || len(s.asked) != 2 {
-		t.Errorf("%+v after %d texts, want %+v", got, len(s.asked), want)
-	}
+	got := f.Outlook()
+	assert.True(t, got == want && len(s.asked) == 2, "%+v after %d texts, want %+v", got, len(s.asked), want)
 }
 
 func TestSignature(t *testing.T) {

@@ -31,16 +31,14 @@ func ids(v *ngram.Interner, words []string) []int32 {
 func checkEdits(t rapid.TB, s *search, hyp, ref []string) {
 	t.Helper()
 	got := fastEdits(s, hyp, ref)
-	if want := slowEdits(hyp, ref); got != want {
-		t.Errorf("%d edits, the oracle has %d\nhyp %q\nref %q", got, want, hyp, ref)
-	}
+	want := slowEdits(hyp, ref)
+	assert.Equal(t, want, got, "%d edits, the oracle has %d\nhyp %q\nref %q", got, want, hyp, ref)
 	assert.True(t, got <= max(len(hyp), len(ref)), "%d edits between %d and %d words", got, len(hyp), len(ref))
 	if got < max(len(hyp)-len(ref), len(ref)-len(hyp)) {
 		t.Errorf("%d edits cannot bridge %d and %d words", got, len(hyp), len(ref))
 	}
-	if n := fastEdits(s, ref, ref); n != 0 {
-		t.Errorf("%d edits between identical texts %q", n, ref)
-	}
+	n := fastEdits(s, ref, ref)
+	assert.Equal(t, 0, n, "%d edits between identical texts %q", n, ref)
 }
 
 func TestEditsAgainstOracle(t *testing.T) {

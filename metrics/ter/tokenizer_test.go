@@ -6,11 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/text"
-
-	"github.com/stretchr/testify/assert"
 )
 
 // collect returns the words of a text as strings.
@@ -124,9 +123,8 @@ func slowWords(o Options, s string) []string {
 
 func checkWords(t interface{ Errorf(string, ...any) }, tokens *tokenizer, s string) {
 	got := collect(tokens, s, false)
-	if want := slowWords(tokens.Options, s); !slices.Equal(got, want) {
-		t.Errorf("%+v: words of %+q = %+q, the oracle has %+q", tokens.Options, s, got, want)
-	}
+	want := slowWords(tokens.Options, s)
+	assert.True(t, slices.Equal(got, want), "%+v: words of %+q = %+q, the oracle has %+q", tokens.Options, s, got, want)
 	for _, w := range got {
 		if w == "" || strings.ContainsFunc(w, text.IsSpace) {
 			t.Errorf("%+v: words of %+q contain %+q", tokens.Options, s, w)

@@ -46,9 +46,8 @@ func TestHelp(t *testing.T) {
 			if !cmd.HasParent() {
 				most = 40
 			}
-			if n := strings.Count(out.String(), "\n"); n > most {
-				t.Errorf("%d lines where %d fit:\n%s", n, most, &out)
-			}
+			n := strings.Count(out.String(), "\n")
+			assert.True(t, n <= most, "%d lines where %d fit:\n%s", n, most, &out)
 			assert.Contains(t, out.String(), "\nExamples:\n", "no examples in the help:\n%s", &out)
 			assert.NotEqual(t, "", cmd.Short, "no short description")
 			shown := helpFlags(out.String())
@@ -97,9 +96,8 @@ func TestTopics(t *testing.T) {
 func fitsTerminal(t *testing.T, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
-		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
-			t.Errorf("%d characters: %s", n, line)
-		}
+		n := len([]rune(strings.TrimRight(line, "\n")))
+		assert.True(t, n <= 80, "%d characters: %s", n, line)
 	}
 }
 

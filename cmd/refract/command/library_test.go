@@ -51,9 +51,8 @@ func TestLibraryPrograms(t *testing.T) {
 		{15, []string{"score", "mtme:data/wmt22/zh-en", "-m", "bytes", "-f", "csv"}, `good,bytes,[^\n]*14.75`},
 	} {
 		code := programs[i][1]
-		if n := strings.Count(strings.TrimSpace(code), "\n") + 1; n > want.lines {
-			t.Errorf("program %d has %d lines, more than %d", i+1, n, want.lines)
-		}
+		n := strings.Count(strings.TrimSpace(code), "\n") + 1
+		assert.True(t, n <= want.lines, "program %d has %d lines, more than %d", i+1, n, want.lines)
 		out := runProgram(t, dir, code, want.args)
 		assert.True(t, regexp.MustCompile(want.out).MatchString(out), "program %d prints\n%s", i+1, out)
 	}

@@ -271,9 +271,8 @@ func (f *family) byHand(t *testing.T) reply {
 					if fail(err) {
 						return out
 					}
-					if table, err = p.Means(of, n); err != nil {
-						t.Fatal(err)
-					}
+					table, err = p.Means(of, n)
+					require.NoError(t, err)
 				}
 				res, err := correlate.Measure{Statistic: st, Grouping: g}.Of(table)
 				require.NoError(t, err)

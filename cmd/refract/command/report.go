@@ -81,6 +81,13 @@ func (r *reportRun) run(ctx context.Context, e *env, args []string) error {
 		}
 		return rep.Held.Add(s)
 	}
+	run.Done = func(d experiment.DatasetInfo) error {
+		if d.Name != shown.Name || rep.Held == nil {
+			return nil
+		}
+		e.collectAt(30) // few of the texts are left, so that collecting costs less
+		return rep.Explore(ctx, d.Human, ratings)
+	}
 	out, err := e.create(r.out.path)
 	if err != nil {
 		return err
@@ -102,10 +109,7 @@ func (r *reportRun) run(ctx context.Context, e *env, args []string) error {
 				rep.More = append(rep.More, t)
 			}
 		}
-		if rep.Held != nil {
-			rep.Held.Rated(ratings)
-		}
-		return page.Write(ctx, out, rep.Document(ctx))
+		return page.Write(ctx, out, rep.Document())
 	})
 	if err == nil && r.out.path != "" && r.out.path != "-" {
 		e.note("wrote %s; open it in a browser", r.out.path)

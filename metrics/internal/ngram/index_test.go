@@ -111,7 +111,6 @@ func TestManyReferences(t *testing.T) {
 	x.Count()
 	got := x.Matches(0, 50)
 	assert.True(t, slices.Equal(got, []int32{6, 5, 4, 3}), "matches %v", got)
-	if size := 4*(cap(x.matches)+cap(x.refs.tokens)) + 8*cap(x.refs.ends); size > 20<<20 {
-		t.Errorf("%d MB for 100,000 references", size>>20)
-	}
+	size := 4*(cap(x.matches)+cap(x.refs.tokens)) + 8*cap(x.refs.ends)
+	assert.True(t, size <= 20<<20, "%d MB for 100,000 references", size>>20)
 }

@@ -227,9 +227,8 @@ func TestNewNamesTheWrongField(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), test.want+" ") {
 			t.Errorf("%+v: got the error %v, want one about %s", test.spec, err, test.want)
 		}
-		if l, u := test.spec.Bounds(); !math.IsInf(l, -1) || !math.IsInf(u, 1) {
-			t.Errorf("%+v: a wrong spec has bounds", test.spec)
-		}
+		l, u := test.spec.Bounds()
+		assert.True(t, math.IsInf(l, -1) && math.IsInf(u, 1), "%+v: a wrong spec has bounds", test.spec)
 	}
 }
 
@@ -252,9 +251,8 @@ func TestRules(t *testing.T) {
 
 func TestSchema(t *testing.T) {
 	for _, s := range []answer.Spec{{Kind: answer.Number}, {Kind: answer.TIGERScore}, {Kind: answer.JSON}} {
-		if got := s.Schema(); got != nil {
-			t.Errorf("%s %s has the schema %v, want none", s.Kind, s.Path, got)
-		}
+		got := s.Schema()
+		assert.Nil(t, got, "%s %s has the schema %v, want none", s.Kind, s.Path, got)
 	}
 	// Servers make a model write properties in the order of the schema.
 	for _, c := range []struct {

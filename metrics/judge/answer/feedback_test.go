@@ -104,9 +104,8 @@ func TestReadFeedback(t *testing.T) {
 			assert.EqualError(t, err, test.err, "%s: %v", test.name, got)
 			continue
 		}
-		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
-			t.Errorf("%s: %v %s", test.name, err, diff)
-		}
+		diff := cmp.Diff(test.want, got)
+		assert.True(t, diff == "" && err == nil, "%s: %v %s", test.name, err, diff)
 	}
 	for text, want := range map[string]int{`"Yes, 2"`: 2, `["Yes", 3]`: 3, `"Yes"`: 1, `"No, 0"`: 0, `"no repetitions: 4"`: 0} {
 		got, err := answer.ReadFeedback(paperFeedback[:len(paperFeedback)-len(`"No, 0" }`)]+text+"}", 2, standing)
@@ -120,8 +119,7 @@ func TestReadFeedback(t *testing.T) {
 		"No errors? Yes, it contains an error.": none, "No errors? It has two.": none, "No, none. Yes, there is one.": none, "Yes.\nNo": none,
 		"Not at all": none, "": none, "Yesterday": none, "Yes/No": none, "Yes or No": none, "yes and no": none, "No | Yes": none, "<think>Yes": none, "The answer is yes": none, "Нет": none,
 	} {
-		if yes, answered := answer.YesOrNo(text); [2]bool{yes, answered} != want {
-			t.Errorf("%q: %v %v", text, yes, answered)
-		}
+		yes, answered := answer.YesOrNo(text)
+		assert.Equal(t, want, [2]bool{yes, answered}, "%q", text)
 	}
 }

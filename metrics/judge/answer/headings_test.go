@@ -51,9 +51,8 @@ func TestHeadings(t *testing.T) {
 		for _, e := range r.Errors {
 			errors = append(errors, fmt.Sprintf("%s|%s|%s|%s", e.Severity, e.Aspect, e.Location, e.Explanation))
 		}
-		if got := strings.Join(errors, ";"); got != test.errors && r.Outcome.HasScore() {
-			t.Errorf("%q\n got %s\nwant %s", test.text, got, test.errors)
-		}
+		got := strings.Join(errors, ";")
+		assert.False(t, got != test.errors && r.Outcome.HasScore(), "%q\n got %s\nwant %s", test.text, got, test.errors)
 		if has := r.Outcome.HasScore(); has != (test.score == test.score) || has && *r.Score != test.score {
 			t.Errorf("%q: %s %v, want %v", test.text, r.Outcome, show(r.Score), test.score)
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -49,14 +51,12 @@ func TestLenient(t *testing.T) {
 		`['\u00e9\n\'', "\ud83d\ude00", "C:\dir"]`:         `["é\n'","😀","C:\\dir"]`,
 		`[-1.5e3, +2, .5]`:                                 `[-1.5e3,+2,.5]`,
 	} {
-		if got, err := leniently(text); got != want || err != nil {
-			t.Errorf("%s: %s, %v; want %s", text, got, err, want)
-		}
+		got, err := leniently(text)
+		assert.True(t, got == want && err == nil, "%s: %s, %v; want %s", text, got, err, want)
 	}
 	for _, text := range []string{`{"a": 1]`, `[1 2]`, `[0-100]`, `{"a": 12abc}`, `{1_000: 1_000}`, `[0x10]`, `{"a": b: c}`} {
-		if got, err := leniently(text); err == nil || errors.Is(err, errEnd) {
-			t.Errorf("%s was taken as %s (%v)", text, got, err)
-		}
+		got, err := leniently(text)
+		assert.True(t, err != nil && !errors.Is(err, errEnd), "%s was taken as %s (%v)", text, got, err)
 	}
 }
 
@@ -74,9 +74,8 @@ func TestLenientReadsJSON(t *testing.T) {
 		if err != nil {
 			t.Skip()
 		}
-		if got, err := leniently(string(b)); got != string(b) || err != nil {
-			t.Fatalf("%s\nis read as\n%s (%v)", b, got, err)
-		}
+		got, err := leniently(string(b))
+		require.True(t, got == string(b) && err == nil, "%s\nis read as\n%s (%v)", b, got, err)
 		cut := string(b[:rapid.IntRange(0, len(b)-1).Draw(t, "end")])
 		if got, err := leniently(cut); !errors.Is(err, errEnd) {
 			t.Fatalf("%s: %v, %v", cut, got, err)

@@ -50,9 +50,7 @@ func same(t *rapid.T, s answer.Spec, text string, errors []analysis.Error) {
 	if r.Outcome != analysis.Scored || *r.Score != -total(errors) {
 		t.Fatalf("got %s %v (%s), want %v\n%s", r.Outcome, show(r.Score), r.Detail, -total(errors), text)
 	}
-	if diff := cmp.Diff(errors, r.Errors); diff != "" {
-		t.Fatalf("%s\n%s", diff, text)
-	}
+	require.Empty(t, cmp.Diff(errors, r.Errors), "%s", text)
 }
 
 func TestRenderedTIGERScore(t *testing.T) {

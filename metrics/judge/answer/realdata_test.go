@@ -66,9 +66,8 @@ func TestTIGERScoreAnswers(t *testing.T) {
 		}
 		_, body, _ := strings.Cut(row.Output[strings.LastIndex(row.Output, "model-generated output contains"):], "\n")
 		labels := letters("Error location") + letters("Error aspect") + letters("Explanation") + letters("Severity Major") + letters("Score reduction")
-		if want := letters(body) - labels*len(r.Errors); read != want {
-			t.Errorf("line %d: the fields hold %d letters, the answer %d", i+1, read, want)
-		}
+		want := letters(body) - labels*len(r.Errors)
+		assert.Equal(t, want, read, "line %d: the fields hold %d letters, the answer %d", i+1, read, want)
 	})
 	if n != 187 || disagree != 10 {
 		t.Errorf("%d answers, of which %d state another total than their sum; want 187 and 10", n, disagree)
@@ -111,9 +110,8 @@ func TestXGPTScoreAnswers(t *testing.T) {
 			}
 			assert.Empty(t, cmp.Diff(whole, r.Errors), "line %d", i+1)
 		}
-		if r := p.Parse(plain[:len(plain)-2]); r.Outcome != analysis.Unparseable {
-			t.Errorf("line %d: a cut answer is %s", i+1, r.Outcome)
-		}
+		r := p.Parse(plain[:len(plain)-2])
+		assert.Equal(t, analysis.Unparseable, r.Outcome, "line %d: a cut answer is %s", i+1, r.Outcome)
 	})
 	assert.NotEqual(t, 0, n, "no answers")
 }

@@ -28,9 +28,8 @@ func (e explaining) Info() metrics.Info {
 
 func TestReports(t *testing.T) {
 	r := NewReports([]metrics.Metric{explaining{name: "mute"}, explaining{name: "talks", explains: true}})
-	if ms := r.Metrics(); len(ms) != 1 || ms[0].Info().Name != "talks" {
-		t.Fatalf("%v explain themselves", ms)
-	}
+	ms := r.Metrics()
+	require.True(t, len(ms) == 1 && ms[0].Info().Name == "talks", "%v explain themselves", ms)
 	scored := func(outcome analysis.Outcome, aspect string) *analysis.Report {
 		return &analysis.Report{Outcome: outcome, Errors: []analysis.Error{{Location: "cat", Aspect: aspect, Place: analysis.InHypothesis, Span: analysis.Span{Start: 2, End: 5}}}}
 	}

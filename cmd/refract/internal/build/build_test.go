@@ -104,9 +104,8 @@ Incorrect Generation: A huge kite is flying towards the sandy beach. Error type 
 		RuleNotDesignated: strings.Replace(captioned, "Minor", "Major", 1),
 		RuleUnchanged:     strings.Replace(captioned, "A huge kite is flying towards the sandy beach.", "a huge kite rests on the  sandy beach.", 1),
 	} {
-		if it := read(text); it.Rule != rule || it.Detail == "" {
-			t.Errorf("%s: %q %s", rule, it.Rule, it.Detail)
-		}
+		it := read(text)
+		assert.True(t, it.Rule == rule && it.Detail != "", "%s: %q %s", rule, it.Rule, it.Detail)
 	}
 	if it := read(captioned[:strings.LastIndex(captioned, "Error type 2")]); it.Rule != RuleMalformed || it.Detail != "2 errors were asked for, 1 are listed" {
 		t.Errorf("%+v", it)

@@ -249,9 +249,8 @@ func TestForest(t *testing.T) {
 	assert.Equal(t, "difference in Kendall’s τ with mqm", dots.Value)
 	require.Len(t, dots.Bars, 2)
 	for i, want := range []figure.Bar{{Name: "chrF mean, flattened", Worse: true}, {Name: "by segment"}} {
-		if got := dots.Bars[i]; got.Name != want.Name || got.Worse != want.Worse || got.Muted {
-			t.Errorf("%+v, want %+v", got, want)
-		}
+		got := dots.Bars[i]
+		assert.True(t, got.Name == want.Name && got.Worse == want.Worse && !got.Muted, "%+v, want %+v", got, want)
 	}
 	assert.Equal(t, report.Float(0.01), all[0].Data.Rows[1][5])
 	if n := all[0].Data.Notes; len(n) != 2 || n[0] != "chrF with one reference: 0.241 flattened, 0.176 by segment" || !strings.Contains(n[1], "chrF: native over 11 references (all) and max over 11 references (all) have equal scores") {

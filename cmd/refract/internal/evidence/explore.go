@@ -12,32 +12,37 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Explorer returns the segments for a page, and says so if these are not all. They are computed
-// while the page is written, so add nothing in the meantime.
-func (h *Held) Explorer(ctx context.Context) *page.Explorer {
+// Explorer returns the segments for a page, once all are added, and says so if these are not all.
+// They are computed while they are read, under ctx. human names the judgements that all numbers are
+// based on, "" for none, and ratings are the errors that people marked.
+func (h *Held) Explorer(ctx context.Context, human string, ratings []dataset.MQMRating) *page.Explorer {
+	h.rate(ratings)
+	h.judgedBy(human)
 	e := &page.Explorer{Systems: h.names, Humans: h.humans, Prompts: h.prompts}
-	at, digits := make([]int, len(h.metrics)), make([]int, len(h.metrics)) // at: among metrics with a score per reference
+	h.explorer, h.at = e, make([]int, len(h.metrics))
+	digits := make([]int, len(h.metrics))
 	for i, m := range h.metrics {
 		digits[i] = h.digits(i)
 		if info := m.Info(); info.NeedsReferences {
-			at[i] = len(e.Metrics)
+			h.at[i] = len(e.Metrics)
 			e.Metrics = append(e.Metrics, page.Measure{Name: report.Display(info.Name), LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits[i], Metric: -1})
 		} else {
-			at[i] = -1
+			h.at[i] = -1
 		}
 	}
 	for k, s := range h.settings {
 		info := s.Metric.Info()
 		e.Settings = append(e.Settings, page.Measure{
-			Name: report.Display(s.String()), Metric: at[h.metric[k]], LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits[h.metric[k]],
+			Name: report.Display(s.String()), Metric: h.at[h.metric[k]], LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits[h.metric[k]],
 		})
 	}
-	e.Segments = h.explore(ctx, e, at, h.choose(ctx, e, at))
+	e.Segments = h.explore(ctx, h.choose(ctx))
 	return e
 }
 
@@ -56,16 +61,16 @@ func (h *Held) digits(metric int) int {
 }
 
 // explore yields some segments in order. They are computed in batches, on all cores.
-func (h *Held) explore(ctx context.Context, e *page.Explorer, at []int, chosen []int) iter.Seq2[*page.Segment, error] {
+func (h *Held) explore(ctx context.Context, segments []scored) iter.Seq2[*page.Segment, error] {
 	return func(yield func(*page.Segment, error) bool) {
-		for batch := range slices.Chunk(chosen, 256) {
+		for batch := range slices.Chunk(segments, 256) {
 			out := make([]*page.Segment, len(batch))
 			g, within := errgroup.WithContext(ctx)
 			g.SetLimit(runtime.GOMAXPROCS(0))
-			for i, k := range batch {
+			for i := range batch {
 				g.Go(func() (err error) {
 					if err = within.Err(); err == nil {
-						out[i], err = h.segment(e, at, &h.segments[k])
+						out[i], err = h.segment(&batch[i])
 					}
 					return err
 				})
@@ -85,7 +90,7 @@ func (h *Held) explore(ctx context.Context, e *page.Explorer, at []int, chosen [
 }
 
 // segment returns a segment as the page shows it.
-func (h *Held) segment(e *page.Explorer, at []int, s *scored) (*page.Segment, error) {
+func (h *Held) segment(s *scored) (*page.Segment, error) {
 	seg := s.segment
 	out := &page.Segment{ID: seg.ID, Document: seg.Document, Domain: seg.Domain, Source: seg.Source}
 	for _, t := range seg.References {
@@ -99,7 +104,7 @@ func (h *Held) segment(e *page.Explorer, at []int, s *scored) (*page.Segment, er
 	}
 	reducer := h.engine.Reducer()
 	for k := range seg.Hypotheses {
-		o, err := h.output(e, at, reducer, s, k)
+		o, err := h.output(reducer, s, k)
 		if err != nil {
 			return nil, fmt.Errorf("segment %q: %w", seg.ID, err)
 		}
@@ -128,7 +133,7 @@ func detail(v *refract.Variant, originals int) string {
 }
 
 // output returns a hypothesis as the page shows it.
-func (h *Held) output(e *page.Explorer, at []int, reducer *refract.Reducer, s *scored, hyp int) (page.Output, error) {
+func (h *Held) output(reducer *refract.Reducer, s *scored, hyp int) (page.Output, error) {
 	seg := s.segment
 	from := &seg.Hypotheses[hyp]
 	o := page.Output{System: h.index[from.System], Text: from.Text, Human: make([]float64, len(h.humans))}
@@ -159,8 +164,8 @@ func (h *Held) output(e *page.Explorer, at []int, reducer *refract.Reducer, s *s
 		o.Scores = append(o.Scores, page.DecidedBy(r, red.Value))
 		decided[h.metric[k]] = append(decided[h.metric[k]], r)
 	}
-	o.Cells = make([]page.Numbers, len(e.Metrics))
-	for k, c := range at {
+	o.Cells = make([]page.Numbers, len(h.explorer.Metrics))
+	for k, c := range h.at {
 		if c < 0 || seg.NumReferences() == 0 {
 			continue
 		}

@@ -23,13 +23,12 @@ type list = refract.InMemory
 // Errors marked by people come before a judge's report of the same output.
 func TestHumanErrorsComeFirst(t *testing.T) {
 	h := hold(t, sample(), []metrics.Metric{critic{}}, "single")
-	h.Rated([]dataset.MQMRating{
+	_, segments := explored(t, h, []dataset.MQMRating{
 		{ID: "1", System: "a", Rater: "r1", Report: &analysis.Report{Outcome: analysis.Scored, Score: new(-5.0), Errors: []analysis.Error{
 			{Location: "horse", Span: analysis.Span{Start: 7, End: 12}, Place: analysis.InHypothesis, Severity: analysis.Major},
 			{Location: "Haus", Place: analysis.InSource, Severity: analysis.Minor}}}},
 		{ID: "1", System: "c", Rater: "r1", Report: &analysis.Report{Outcome: analysis.NoError}},
-	})
-	_, segments := explored(t, h)
+	}...)
 	of := segments[0].Outputs[0].Reports
 	if len(of) != 2 || of[0].Judge != "person r1" || of[0].Errors[0].Span != [2]int{7, 12} || of[0].Errors[0].InSource || !of[0].Errors[1].InSource || of[1].Judge != "critic" {
 		t.Errorf("%+v", of)
@@ -124,7 +123,7 @@ func TestExplorerEndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	n := 0
-	for _, err := range h.Explorer(ctx).Segments {
+	for _, err := range h.Explorer(ctx, "", nil).Segments {
 		if n++; n == 2 && !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v after the context ended", err)
 		}

@@ -16,15 +16,18 @@ type Held struct {
 	metrics  []metrics.Metric
 	settings []refract.Setting
 	metric   []int // of each setting: index into metrics
+	at       []int // of each metric: index among those of the explorer, which have a score per reference; -1 for none
 	engine   *refract.Engine
 	systems  *refract.Systems
 
-	segments []scored
+	segments []scored // until they are packed
+	added    struct{ segments, originals, variants, outputs, missing int }
 	names    []string // of systems, in order of appearance
 	index    map[string]int
 	humans   []string // kinds of human judgements
 	prompts  []string
 	rated    map[output][]page.Report // errors marked by people
+	explorer *page.Explorer
 }
 
 // output identifies a system's output for a segment.
@@ -52,11 +55,17 @@ func (h *Held) Add(s *refract.SegmentScores) error {
 	}
 	seg := s.Segment
 	seg.Rejected = nil
+	h.added.segments++
+	h.added.originals += len(seg.References)
+	h.added.variants += len(seg.Variants)
 	for i := range seg.Variants {
 		seg.Variants[i].Origin = nil
 		add(&h.prompts, promptOf(&seg.Variants[i]))
 	}
 	for i := range seg.Hypotheses {
+		if h.added.outputs++; !seg.Hypotheses[i].Text.Valid {
+			h.added.missing++
+		}
 		name := seg.Hypotheses[i].System
 		if _, known := h.index[name]; !known {
 			h.index[name] = len(h.names)
@@ -73,9 +82,9 @@ func (h *Held) Add(s *refract.SegmentScores) error {
 	return nil
 }
 
-// Rated adds the errors that people marked in outputs; they are shown together with the
+// rate adds the errors that people marked in outputs; they are shown together with the
 // judges' reports.
-func (h *Held) Rated(ratings []dataset.MQMRating) {
+func (h *Held) rate(ratings []dataset.MQMRating) {
 	h.rated = map[output][]page.Report{}
 	for i := range ratings {
 		r := &ratings[i]
@@ -108,25 +117,14 @@ func promptOf(v *refract.Variant) string {
 
 // facts lists what was scored.
 func (h *Held) facts() []report.Fact {
-	var original, variants, outputs, missing int
-	for i := range h.segments {
-		s := h.segments[i].segment
-		original += len(s.References)
-		variants += len(s.Variants)
-		for k := range s.Hypotheses {
-			if outputs++; !s.Hypotheses[k].Text.Valid {
-				missing++
-			}
-		}
-	}
 	out := []report.Fact{
-		{Name: "segments", Value: fmt.Sprint(len(h.segments))},
-		{Name: "outputs", Value: fmt.Sprintf("%d of %d systems", outputs, len(h.names))},
-		{Name: "references", Value: fmt.Sprintf("%d originals and %d variants", original, variants)},
+		{Name: "segments", Value: fmt.Sprint(h.added.segments)},
+		{Name: "outputs", Value: fmt.Sprintf("%d of %d systems", h.added.outputs, len(h.names))},
+		{Name: "references", Value: fmt.Sprintf("%d originals and %d variants", h.added.originals, h.added.variants)},
 		{Name: "set of references", Value: h.systems.Set()},
 	}
-	if missing > 0 {
-		out = append(out, report.Fact{Name: "missing outputs", Value: fmt.Sprint(missing)})
+	if h.added.missing > 0 {
+		out = append(out, report.Fact{Name: "missing outputs", Value: fmt.Sprint(h.added.missing)})
 	}
 	if len(h.rated) > 0 {
 		out = append(out, report.Fact{Name: "errors marked by people", Value: fmt.Sprintf("of %d outputs", len(h.rated))})

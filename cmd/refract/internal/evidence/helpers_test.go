@@ -11,6 +11,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/cmd/refract/internal/evidence"
 	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/metrics"
@@ -160,9 +161,9 @@ func hold(t testing.TB, segments []*refract.Segment, ms []metrics.Metric, aggreg
 }
 
 // explored returns what the explorer shows.
-func explored(t testing.TB, h *evidence.Held) (*page.Explorer, []*page.Segment) {
+func explored(t testing.TB, h *evidence.Held, ratings ...dataset.MQMRating) (*page.Explorer, []*page.Segment) {
 	t.Helper()
-	e := h.Explorer(t.Context())
+	e := h.Explorer(t.Context(), "", ratings)
 	var out []*page.Segment
 	for s, err := range e.Segments {
 		require.NoError(t, err)
@@ -174,8 +175,8 @@ func explored(t testing.TB, h *evidence.Held) (*page.Explorer, []*page.Segment) 
 // written returns the page of a report.
 func written(t testing.TB, r *evidence.Report) string {
 	t.Helper()
-	d := r.Document(t.Context())
 	var b bytes.Buffer
-	require.NoError(t, page.Write(t.Context(), &b, d))
+	require.NoError(t, r.Explore(t.Context(), "", nil))
+	require.NoError(t, page.Write(t.Context(), &b, r.Document()))
 	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
 	"github.com/refract-eval/refract/cmd/refract/internal/page"
@@ -17,7 +18,7 @@ type Report struct {
 	Title string
 	// Result is the comparison with people; nil without human scores.
 	Result *conclusions.Result
-	// Held is the dataset whose segments are shown; nil for none.
+	// Held is the dataset whose segments are shown, by Explore; nil for none.
 	Held *Held
 	// Shown names the dataset of Held if the result has several.
 	Shown string
@@ -27,11 +28,22 @@ type Report struct {
 	Ended []experiment.Ended
 	// More holds additional tables, such as those of judges.
 	More []*report.NamedTable
+
+	explorer *page.Explorer
 }
 
-// Document returns the page. Its segments are computed while it is written, under ctx.
-func (r *Report) Document(ctx context.Context) *page.Document {
-	d := &page.Document{Title: r.Title, Terms: report.Explanations(), Facts: r.facts(), Rankings: r.rankings()}
+// Explore packs the segments of Held for the page, once all are added, and lets go of them. The
+// arguments are those of [Held.Explorer].
+func (r *Report) Explore(ctx context.Context, human string, ratings []dataset.MQMRating) (err error) {
+	r.explorer = r.Held.Explorer(ctx, human, ratings)
+	_, err = r.explorer.Pack(ctx)
+	r.Held.segments = nil
+	return err
+}
+
+// Document returns the page.
+func (r *Report) Document() *page.Document {
+	d := &page.Document{Explorer: r.explorer, Title: r.Title, Terms: report.Explanations(), Facts: r.facts(), Rankings: r.rankings()}
 	switch {
 	case r.Result != nil:
 		claim := r.Result.Claim()
@@ -42,14 +54,8 @@ func (r *Report) Document(ctx context.Context) *page.Document {
 	case r.Held != nil:
 		d.Claim, d.Evidence = r.Held.claim(r.Chosen)
 	}
-	if r.Held != nil {
-		if r.Result != nil {
-			r.Held.judgedBy(r.human())
-		}
-		if r.Shown != "" {
-			d.Findings = append(d.Findings, "The segments and the scores of systems below are of "+r.Shown+".")
-		}
-		d.Explorer = r.Held.Explorer(ctx)
+	if r.Held != nil && r.Shown != "" {
+		d.Findings = append(d.Findings, "The segments and the scores of systems below are of "+r.Shown+".")
 	}
 	if r.Result != nil {
 		for _, f := range r.Result.Figures() {
@@ -126,16 +132,6 @@ func (r *Report) shown(t *report.NamedTable) *report.NamedTable {
 		}
 	}
 	return &out
-}
-
-// human names the human scores of the segments shown; "" for none.
-func (r *Report) human() string {
-	for i := range r.Result.Datasets {
-		if d := &r.Result.Datasets[i]; r.Shown == "" || d.Name == r.Shown {
-			return d.Human
-		}
-	}
-	return ""
 }
 
 // facts lists what the numbers are based on.

@@ -46,7 +46,8 @@ func TestDocument(t *testing.T) {
 	h := hold(t, sample(), []metrics.Metric{&overlap{}}, "single", "max")
 	r := &evidence.Report{Title: "Title", Result: found("data"), Held: h, More: []*report.NamedTable{
 		{Name: "judges", Title: "Judges", Columns: []report.Column{{Name: "metric"}}, Rows: [][]report.Value{{report.String("critic")}}}}}
-	d := r.Document(t.Context())
+	require.NoError(t, r.Explore(t.Context(), "", nil))
+	d := r.Document()
 	if d.Claim != "With data, use the maximum" || len(d.Forests) != 1 || d.Forests[0].Data.Rows[0][0] != report.String("data max") {
 		t.Errorf("claim %q, forests %+v", d.Claim, d.Forests)
 	}
@@ -56,9 +57,8 @@ func TestDocument(t *testing.T) {
 	}
 	want := []string{"rows", "systems", "judges"}
 	assert.True(t, slices.Equal(tables, want), "tables %q", tables)
-	if c := d.Tables[0].Columns[0]; c.Name != "dataset" || !c.Hide {
-		t.Error("the one dataset has a column")
-	}
+	c := d.Tables[0].Columns[0]
+	assert.True(t, c.Name == "dataset" && c.Hide, "the one dataset has a column")
 	assert.True(t, len(d.Figures) == 2 && d.Figures[0].Data != nil, "%d figures", len(d.Figures))
 	if k := d.Rankings[0]; k.Columns[1].Header != "data: rank" || len(k.Rows[0]) != 7 || k.Rows[0][5] != report.Null() {
 		t.Errorf("ranking %+v", k)
@@ -72,7 +72,7 @@ func TestReportWithoutHumanScores(t *testing.T) {
 		s.Judgements = nil
 	}
 	h := hold(t, segments, []metrics.Metric{&overlap{}, &overlap{lower: true}, critic{}}, "single", "max")
-	d := (&evidence.Report{Title: "T", Held: h}).Document(t.Context())
+	d := (&evidence.Report{Title: "T", Held: h}).Document()
 	if len(d.Forests) != 0 || len(d.Rankings) != 1 || len(d.Tables) != 1 {
 		t.Fatalf("%d forests, %d rankings, %d tables", len(d.Forests), len(d.Rankings), len(d.Tables))
 	}
@@ -100,17 +100,14 @@ func TestChosenHumanScoresComeFirst(t *testing.T) {
 		}
 	}
 	for _, human := range []string{"relevance", "mqm"} {
-		res := found("data")
-		res.Datasets[0].Human = human
-		rep := &evidence.Report{Result: res, Held: hold(t, segments, []metrics.Metric{&overlap{}}, "single", "max")}
-		d := rep.Document(t.Context())
-		if !slices.Contains(d.Explorer.Humans, "relevance") || d.Explorer.Humans[0] != human {
-			t.Errorf("%s: the explorer has %q", human, d.Explorer.Humans)
+		e := hold(t, segments, []metrics.Metric{&overlap{}}, "single", "max").Explorer(t.Context(), human, nil)
+		if !slices.Contains(e.Humans, "relevance") || e.Humans[0] != human {
+			t.Errorf("%s: the explorer has %q", human, e.Humans)
 		}
-		for s, err := range d.Explorer.Segments {
+		for s, err := range e.Segments {
 			require.NoError(t, err)
 			for _, o := range s.Outputs {
-				if at := slices.Index(d.Explorer.Humans, "relevance"); o.Human[at] != 1 {
+				if at := slices.Index(e.Humans, "relevance"); o.Human[at] != 1 {
 					t.Errorf("%s: %v for relevance", human, o.Human[at])
 				}
 			}

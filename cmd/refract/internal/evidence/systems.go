@@ -54,7 +54,7 @@ func (h *Held) ranking() (settings []string, systems []experiment.RankedSystem) 
 // settings, and what that rests on. chosen is what the caller left out, "" for nothing.
 func (h *Held) claim(chosen string) (text string, evidence []string) {
 	evidence = []string{"People judged none of the outputs, so no setting can be shown to be better.",
-		fmt.Sprintf("The scores are of %s by %s.", english.Thousands(len(h.segments), "segment"), english.Count(len(h.names), "system"))}
+		fmt.Sprintf("The scores are of %s by %s.", english.Thousands(h.added.segments, "segment"), english.Count(len(h.names), "system"))}
 	settings, systems := h.ranking()
 	if settings == nil {
 		return "There is nothing to compare", evidence

@@ -16,12 +16,11 @@ import (
 // mostBytes bounds the segments of a page, so that the page has at most 8 MB.
 var mostBytes = 7_400_000.0
 
-// choose returns the segments for a page, in order: all, or those that tell most if all would take too much.
-func (h *Held) choose(ctx context.Context, e *page.Explorer, at []int) []int {
-	all, bytes := make([]int, len(h.segments)), 0.0
-	for i := range h.segments {
-		all[i] = i
-		bytes += h.segments[i].bytes()
+// choose returns all segments, or those that tell most if all would take too much.
+func (h *Held) choose(ctx context.Context) (chosen []scored) {
+	all, bytes := h.segments, 0.0
+	for i := range all {
+		bytes += all[i].bytes()
 	}
 	if bytes < mostBytes/2 { // less, even if nothing can be compressed
 		return all
@@ -35,31 +34,31 @@ func (h *Held) choose(ctx context.Context, e *page.Explorer, at []int) []int {
 			sample = append(sample, all[i*(len(all)-length)/(runs-1):][:length]...)
 		}
 	}
-	for _, i := range sample {
-		sampled += h.segments[i].bytes()
+	for i := range sample {
+		sampled += sample[i].bytes()
 	}
-	tried := *e
-	tried.Segments = h.explore(ctx, e, at, sample)
-	size, err := tried.Size(ctx)
-	if err != nil {
-		return all // whoever writes them meets the error
-	}
+	tried := *h.explorer
+	tried.Segments = h.explore(ctx, sample)
+	size, err := tried.Pack(ctx)
 	share := float64(size) / sampled
-	if share*bytes <= mostBytes {
+	if err != nil || share*bytes <= mostBytes { // whoever writes them meets the error
 		return all
 	}
-	var out []int
+	var indices []int
 	left := 0.95 * mostBytes / share
-	for i := range h.telling(all, h.explore(ctx, e, at, all)) {
-		if left -= h.segments[i].bytes(); left < 0 {
+	for i := range h.telling(h.explore(ctx, all)) {
+		if left -= all[i].bytes(); left < 0 {
 			break
 		}
-		out = append(out, i)
+		indices = append(indices, i)
 	}
-	slices.Sort(out)
-	e.Note = fmt.Sprintf("The list shows %s of %s segments, and leaves out %s: it has those with the largest gains and losses against one reference, and those whose outputs people and metrics order most differently. All numbers and figures above are of all segments.",
-		humanize.Comma(int64(len(out))), humanize.Comma(int64(len(all))), humanize.Comma(int64(len(all)-len(out))))
-	return out
+	slices.Sort(indices)
+	for _, i := range indices {
+		chosen = append(chosen, all[i])
+	}
+	h.explorer.Note = fmt.Sprintf("The list shows %s of %s segments, and leaves out %s: it has those with the largest gains and losses against one reference, and those whose outputs people and metrics order most differently. All numbers and figures above are of all segments.",
+		humanize.Comma(int64(len(chosen))), humanize.Comma(int64(len(all))), humanize.Comma(int64(len(all)-len(chosen))))
+	return chosen
 }
 
 // bytes is about how much a segment adds to a page before it is compressed.
@@ -79,7 +78,11 @@ func (s *scored) bytes() float64 {
 
 // telling yields the numbers of the segments, those that tell most first: by turns the next one of
 // each order, which are by gain, by loss and by disagreement with people under each setting.
-func (h *Held) telling(all []int, segments iter.Seq2[*page.Segment, error]) iter.Seq[int] {
+func (h *Held) telling(segments iter.Seq2[*page.Segment, error]) iter.Seq[int] {
+	all := make([]int, len(h.segments))
+	for i := range all {
+		all[i] = i
+	}
 	values := make([][]float64, 3*len(h.settings)) // of each order, by segment
 	for k := range values {
 		values[k] = make([]float64, len(all))

@@ -37,7 +37,7 @@ func TestTelling(t *testing.T) {
 	h := Hold(engine)
 	require.NoError(t, engine.Run(t.Context(), segments, h.Add))
 	shown := func() (ids []string, note string) {
-		e := h.Explorer(t.Context())
+		e := h.Explorer(t.Context(), "", nil)
 		for s, err := range e.Segments {
 			require.NoError(t, err)
 			ids = append(ids, s.ID)

@@ -20,6 +20,8 @@ type Explorer struct {
 	// Segments yields every segment that is shown once. Write takes one at a time, so that they
 	// need not all be in memory.
 	Segments iter.Seq2[*Segment, error]
+
+	packed []byte // all of them and their columns, as they stand in a page
 }
 
 // Measure is a metric with a score for every output and reference, or a setting: a way to score an

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -76,6 +77,10 @@ func Write(ctx context.Context, w io.Writer, d *Document) error {
 // write writes the blocks of data: the segments as they come, and then the columns of the
 // list.
 func (e *Explorer) write(ctx context.Context, w *bufio.Writer) error {
+	if e.packed != nil {
+		_, err := w.Write(e.packed)
+		return err
+	}
 	cols, out := newColumns(e), newBlocks(w)
 	chunk := []byte{'['}
 	held, n := 0, 0
@@ -129,18 +134,13 @@ func (e *Explorer) write(ctx context.Context, w *bufio.Writer) error {
 	return out.write("columns", cols.bytes())
 }
 
-// Size is how many bytes the explorer's data take in a page. It takes its segments.
-func (e *Explorer) Size(ctx context.Context) (int64, error) {
-	var n counter
-	w := bufio.NewWriter(&n)
+// Pack takes the segments and keeps what a page says of them, of which it returns the bytes. Errors
+// are those of Write.
+func (e *Explorer) Pack(ctx context.Context) (int, error) {
+	var packed bytes.Buffer
+	w := bufio.NewWriter(&packed)
 	err := e.write(ctx, w)
-	w.Flush()
-	return int64(n), err
-}
-
-type counter int64
-
-func (c *counter) Write(b []byte) (int, error) {
-	*c += counter(len(b))
-	return len(b), nil
+	w.Flush() // to memory
+	e.Segments, e.packed = nil, packed.Bytes()
+	return len(e.packed), err
 }

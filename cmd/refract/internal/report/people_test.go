@@ -160,9 +160,8 @@ func TestTableFits(t *testing.T) {
 		rows := [][]Value{row("bleu", tt.words, tt.signature), row("chrf", 1, tt.signature+1)}
 		out := renderPeople(t, Table, columns, Options{}, rows)
 		for line := range strings.Lines(out) {
-			if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > TableWidth {
-				t.Errorf("%s: %d characters: %s", tt.name, n, line)
-			}
+			n := utf8.RuneCountInString(strings.TrimSpace(line))
+			assert.True(t, n <= TableWidth, "%s: %d characters: %s", tt.name, n, line)
 		}
 		for _, s := range tt.has {
 			assert.Contains(t, out, s, tt.name)
@@ -194,7 +193,6 @@ func TestTableLayoutInAnotherLocale(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), exe, "-test.run=^TestTableLayout$")
 	cmd.Env = append(os.Environ(), "LC_ALL=ja_JP.UTF-8", "RUNEWIDTH_EASTASIAN=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	out, err := cmd.CombinedOutput()
+	assert.NoError(t, err, "%s", out)
 }

@@ -130,9 +130,8 @@ func TestProgressTerminal(t *testing.T) {
 	p, out, c := newTestProgress(true, "score", 10, "cells")
 	shows := func(want string) {
 		t.Helper()
-		if got := screen(out); got != want {
-			t.Errorf("got:\n%q\nwant:\n%q\nall: %q", got, want, out)
-		}
+		got := screen(out)
+		assert.Equal(t, want, got, "got:\n%q\nwant:\n%q\nall: %q", got, want, out)
 	}
 	shows("score: 0/10 cells")
 	length := out.Len()

@@ -38,8 +38,7 @@ func TestTicks(t *testing.T) {
 		}
 	})
 	for _, none := range [][2]float64{{1, 1}, {2, 1}, {0, math.Inf(1)}, {math.NaN(), 1}} {
-		if ticks, _ := report.Ticks(none[0], none[1]); ticks != nil {
-			t.Errorf("%v: %v", none, ticks)
-		}
+		ticks, _ := report.Ticks(none[0], none[1])
+		assert.Nil(t, ticks, "%v: %v", none, ticks)
 	}
 }

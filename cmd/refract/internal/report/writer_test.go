@@ -11,9 +11,8 @@ import (
 
 func TestParseFormat(t *testing.T) {
 	for _, f := range Formats() {
-		if got, err := ParseFormat(string(f)); err != nil || got != f {
-			t.Errorf("ParseFormat(%q) = %q, %v", f, got, err)
-		}
+		got, err := ParseFormat(string(f))
+		assert.True(t, err == nil && got == f, "ParseFormat(%q) = %q, %v", f, got, err)
 	}
 	list := "(known: table, json, jsonl, csv, tsv, markdown, latex)"
 	tests := []struct{ in, hint string }{

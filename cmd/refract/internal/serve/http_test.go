@@ -93,15 +93,13 @@ func TestManyConnections(t *testing.T) {
 			if i%1000 == 999 {
 				late := w.dial()
 				io.WriteString(late, "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-				if status, body := read(late); status != 200 {
-					t.Error(status, body)
-				}
+				status, body := read(late)
+				assert.Equal(t, 200, status, "%v %v", status, body)
 				late.Close()
 			}
 		}
-		if d := time.Since(begun); d > 0 {
-			t.Error("a request waited for", d)
-		}
+		d := time.Since(begun)
+		assert.True(t, d == 0, "a request waited for %v", d)
 		synctest.Wait()
 		open := 0
 		for _, c := range idle {
@@ -128,16 +126,14 @@ func TestStalling(t *testing.T) {
 		"a head without an end": func(t *testing.T, _ *web, conn net.Conn) {
 			io.WriteString(conn, "POST /v1/echo HTTP/1.1\r\nHost:")
 			begun := time.Now()
-			if status, body := read(conn); time.Since(begun) != headerTime {
-				t.Error(status, body, time.Since(begun))
-			}
+			status, body := read(conn)
+			assert.Equal(t, headerTime, time.Since(begun), "%v %v %v", status, body, time.Since(begun))
 		},
 		"a body without an end": func(t *testing.T, _ *web, conn net.Conn) {
 			fmt.Fprintf(conn, head, size)
 			begun := time.Now()
-			if status, body := read(conn); status != 408 || time.Since(begun) != beginTime {
-				t.Error(status, body, time.Since(begun))
-			}
+			status, body := read(conn)
+			assert.True(t, status == 408 && time.Since(begun) == beginTime, "%v %v %v", status, body, time.Since(begun))
 		},
 		"a body in drops": func(t *testing.T, _ *web, conn net.Conn) {
 			fmt.Fprintf(conn, head, size)
@@ -159,18 +155,16 @@ func TestStalling(t *testing.T) {
 		"a body that is too long": func(t *testing.T, _ *web, conn net.Conn) {
 			fmt.Fprintf(conn, head, MaxLine+1)
 			begun := time.Now()
-			if status, body := read(conn); status != 413 || time.Since(begun) > 0 {
-				t.Error(status, body, time.Since(begun))
-			}
+			status, body := read(conn)
+			assert.True(t, status == 413 && time.Since(begun) == 0, "%v %v %v", status, body, time.Since(begun))
 		},
 		"an answer that is not read": func(t *testing.T, w *web, conn net.Conn) {
 			fmt.Fprintf(conn, head+"%0*d", size, size, 0)
 			synctest.Wait()
 			assert.False(t, w.small.all.TryAcquire(maxSmall), "the answer takes no room")
 			time.Sleep(bodyTime + time.Second)
-			if status, body := read(conn); len(body) >= size {
-				t.Error(status, len(body))
-			}
+			status, body := read(conn)
+			assert.True(t, len(body) < size, "%v %v", status, len(body))
 		},
 		"a wait for room": func(t *testing.T, w *web, conn net.Conn) {
 			w.small.all.Acquire(t.Context(), maxSmall)
@@ -179,9 +173,8 @@ func TestStalling(t *testing.T) {
 			time.Sleep(10 * bodyTime)
 			<-w.small.last
 			defer w.small.all.Release(maxSmall)
-			if status, body := read(conn); status != 200 || len(body) != size {
-				t.Error(status, body)
-			}
+			status, body := read(conn)
+			assert.True(t, status == 200 && len(body) == size, "%v %v", status, body)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -206,9 +199,8 @@ func TestOnlyArrivedBytesCount(t *testing.T) {
 		conn := w.dial()
 		begun := time.Now()
 		fmt.Fprintf(conn, head+"{}", 2)
-		if status, body := read(conn); status != 200 || time.Since(begun) > 0 {
-			t.Error(status, body, time.Since(begun))
-		}
+		status, body := read(conn)
+		assert.True(t, status == 200 && time.Since(begun) == 0, "%v %v %v", status, body, time.Since(begun))
 		conn.Close()
 		time.Sleep(2 * bodyTime) // until the stalled clients are cut off
 	})
@@ -268,9 +260,8 @@ func TestPartialBodiesFinish(t *testing.T) {
 				}
 			})
 			all.Go(func() {
-				if status, body := read(conn); status != 200 {
-					t.Error(status, body)
-				}
+				status, body := read(conn)
+				assert.Equal(t, 200, status, "%v %v", status, body)
 				conn.Close()
 			})
 		}

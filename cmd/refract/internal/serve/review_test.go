@@ -76,16 +76,14 @@ func TestReview(t *testing.T) {
 	place := strings.TrimPrefix(url, "http://"+root)
 	fmt.Fprintf(conn, "POST %sdecision HTTP/1.1\r\nHost: %s\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", place, root, len(good))
 	in := bufio.NewReader(conn)
-	if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
-		t.Fatalf("%q, %v", line, err)
-	}
+	line, err := in.ReadString('\n')
+	require.True(t, err == nil && strings.Contains(line, "100 Continue"), "%q, %v", line, err)
 	stop()
 	fmt.Fprint(conn, good)
 	assert.NoError(t, <-ended)
 	assert.Equal(t, 1, s.Count())
-	if d, err := review.Read(path); err != nil || d.Count(review.Reject) != 1 {
-		t.Errorf("%+v, %v; want one decision to reject", d, err)
-	}
+	d, err := review.Read(path)
+	assert.True(t, err == nil && d.Count(review.Reject) == 1, "%+v, %v; want one decision to reject", d, err)
 	b, _ := os.ReadFile(path)
 	assert.NotContains(t, string(b), "forged", "the page's word for the segment is believed: %s", b)
 }

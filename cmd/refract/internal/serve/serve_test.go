@@ -161,9 +161,8 @@ func TestBackPressureOfBytes(t *testing.T) {
 				synctest.Wait()
 				assert.False(t, s.large.all.TryAcquire(1000), "there is room, and it does not read")
 				// Unread requests fit into the reader's buffer.
-				if most := 10 + (1<<16)/1000; sent < 9 || sent > most {
-					t.Errorf("%d requests were taken, and not from 9 to %d", sent, most)
-				}
+				most := 10 + (1<<16)/1000
+				assert.True(t, sent >= 9 && sent <= most, "%d requests were taken, and not from 9 to %d", sent, most)
 				begun := time.Now()
 				stop()
 				<-done
@@ -220,9 +219,7 @@ func TestLongLine(t *testing.T) {
 	s := echo()
 	require.NoError(t, s.Serve(t.Context(), in, &out, nil))
 	want := `{"id":null,"error":{"code":"usage","message":"line 1: the request has more than 64 MiB; split it"}}` + "\n" + `{"id":1,"result":{}}` + "\n"
-	if out.String() != want || !s.large.all.TryAcquire(maxShared) {
-		t.Error(out.String())
-	}
+	assert.True(t, out.String() == want && s.large.all.TryAcquire(maxShared), out.String())
 }
 
 type zeros struct{}

@@ -122,19 +122,14 @@ func (s *scorer) score(ctx context.Context, batch []*segmentWork) (whole []*segm
 		} else if s.info.NeedsSource && !w.scores.Segment.Source.Valid {
 			status = metrics.MissingSource
 		}
-		ms := s.init(w, status)
+		s.init(w, status)
 		switch {
 		case status != metrics.Scored || len(w.hyps) == 0:
 		case space == nil:
 			todo = append(todo, w)
 		default:
-			b := s.block(w)
-			space.Load(b)
-			var room []float64
-			if len(w.hyps)*b.Columns() == len(ms.Values) {
-				room = ms.Values[:0]
-			}
-			if err := s.place(w, metrics.Scores{Values: space.Cells(room)}); err != nil {
+			space.Load(s.block(w))
+			if err := s.place(w, metrics.Scores{Values: space.Cells(nil)}); err != nil {
 				return nil, err
 			}
 			if err := s.extras(space, w); err != nil {
@@ -146,7 +141,7 @@ func (s *scorer) score(ctx context.Context, batch []*segmentWork) (whole []*segm
 }
 
 // init creates the matrix, with the statuses of missing texts filled in.
-func (s *scorer) init(w *segmentWork, status metrics.Status) *MetricScores {
+func (s *scorer) init(w *segmentWork, status metrics.Status) {
 	hyps, columns := w.scores.Segment.Hypotheses, 1
 	if s.info.NeedsReferences {
 		columns = max(1, len(w.references))
@@ -154,9 +149,6 @@ func (s *scorer) init(w *segmentWork, status metrics.Status) *MetricScores {
 	n := len(hyps) * columns
 	ms := &w.scores.Metrics[s.index]
 	*ms = MetricScores{Columns: columns, Values: make([]float64, n), Status: make([]metrics.Status, n)}
-	if status == metrics.Scored && len(w.hyps) == len(hyps) && (!s.info.NeedsReferences || len(w.refs) == len(w.references)) {
-		return ms
-	}
 	for i := range ms.Status {
 		ms.Status[i] = status
 		switch {
@@ -166,7 +158,6 @@ func (s *scorer) init(w *segmentWork, status metrics.Status) *MetricScores {
 			ms.Status[i] = metrics.MissingReference
 		}
 	}
-	return ms
 }
 
 // block returns the block without the texts that the metric does not need.

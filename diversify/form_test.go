@@ -217,9 +217,8 @@ func TestImpossibleForms(t *testing.T) {
 		_, err := diversify.New(cfg)
 		assert.ErrorContains(t, err, c.json, "error")
 		cfg.Form = diversify.FormAuto
-		if _, s := mustRun(t, newExpander(t, cfg), numbered(1)); s.Calls != 20 || server.Calls() != 20 {
-			t.Errorf("%d calls, %+v", server.Calls(), s)
-		}
+		_, s := mustRun(t, newExpander(t, cfg), numbered(1))
+		assert.True(t, s.Calls == 20 && server.Calls() == 20, "%d calls, %+v", server.Calls(), s)
 	}
 	cfg := config(nil)
 	cfg.Form = "xml"

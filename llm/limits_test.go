@@ -127,9 +127,8 @@ func TestRetryAfterPausesTheServer(t *testing.T) {
 		time.Sleep(18 * time.Second)
 		assert.Equal(t, 1, h.Calls())
 		wg.Wait()
-		if d := time.Since(start); d < 20*time.Second || d > 21*time.Second || h.Calls() != 7 {
-			t.Errorf("%d calls after %v", h.Calls(), d)
-		}
+		d := time.Since(start)
+		assert.True(t, d >= 20*time.Second && d <= 21*time.Second && h.Calls() == 7, "%d calls after %v", h.Calls(), d)
 	})
 }
 

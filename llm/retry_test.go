@@ -170,9 +170,7 @@ func TestWaits(t *testing.T) {
 			h.Fail(tc.fault)
 			call(t, h, func(cfg *llm.Config) { cfg.MaxRetryWait = 5 * time.Minute },
 				func(_ llm.Response, err error, slept time.Duration) {
-					if err != nil || h.Calls() != 2 {
-						t.Fatalf("%d calls, error %v", h.Calls(), err)
-					}
+					require.True(t, err == nil && h.Calls() == 2, "%d calls, error %v", h.Calls(), err)
 					if slept < tc.floor || slept > min(tc.floor+jitter, 5*time.Minute) {
 						t.Errorf("waited %v, want at least %v", slept, tc.floor)
 					}

@@ -9,9 +9,7 @@ import (
 func TestStatusNames(t *testing.T) {
 	for _, s := range []Status{Scored, MissingHypothesis, MissingReference, MissingSource, Failed} {
 		got, err := ParseStatus(s.String())
-		if err != nil || got != s {
-			t.Errorf("ParseStatus(%q) = %v, %v", s.String(), got, err)
-		}
+		assert.True(t, err == nil && got == s, "ParseStatus(%q) = %v, %v", s.String(), got, err)
 	}
 	assert.Equal(t, "Status(10)", Status(10).String(), "an unknown status is written")
 	for _, bad := range []string{"", "Scored", "Status(10)", "missing_reference"} {

@@ -10,7 +10,14 @@ import (
 type known struct {
 	mu    sync.Mutex
 	gold  map[int]ranking // of each vector
+	means map[meansKey]*meanGolds
 	draws *draws
+}
+
+// meansKey tells means apart that are needed in turn.
+type meansKey struct {
+	groups int
+	drawn  bool
 }
 
 // ranking has the dense ranks of scores.
@@ -40,6 +47,20 @@ func (k *known) goldRanks(vector int, scores []float64) ranking {
 	return k.gold[vector]
 }
 
+// goldMeans returns what means with these gold scores share.
+func (k *known) goldMeans(c goldCells, systems int) *meanGolds {
+	if k == nil {
+		return newMeanGolds(c, systems)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key := meansKey{c.groups, c.unit != nil}
+	if m := k.means[key]; m == nil || len(m.columns) != systems || !m.equal(&c) {
+		k.means[key] = newMeanGolds(c, systems)
+	}
+	return k.means[key]
+}
+
 // mostDraws bounds the weights that are held, in numbers.
 const mostDraws = 1 << 22
 
@@ -51,9 +72,10 @@ type draws struct {
 	pool      []int32
 	weights   [][]int32
 
-	mu   sync.Mutex
-	tied map[int]*heldTies // of each vector
-	soft *softGold
+	mu    sync.Mutex
+	tied  map[int]*heldTies  // of each vector
+	means map[int]*heldMeans // by number of groups
+	soft  *heldSoft
 }
 
 // heldTies are the [ties.count] of gold scores in all resamples.
@@ -70,7 +92,7 @@ func (k *known) drawn(b Bootstrap, rs *resampler) *draws {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if d := k.draws; d == nil || d.resamples != b.Resamples || d.seed != b.Seed || !slices.Equal(d.pool, rs.pool) || len(d.weights[0]) != rs.units {
-		k.draws = &draws{resamples: b.Resamples, seed: b.Seed, pool: rs.pool, weights: b.weights(rs, 0, b.Resamples), tied: map[int]*heldTies{}}
+		k.draws = &draws{resamples: b.Resamples, seed: b.Seed, pool: rs.pool, weights: b.weights(rs, 0, b.Resamples), tied: map[int]*heldTies{}, means: map[int]*heldMeans{}}
 	}
 	return k.draws
 }
@@ -93,8 +115,33 @@ func (d *draws) hold(vector int, of Row, t *ties, width int) *heldTies {
 	return held
 }
 
-// softGold returns what tables with the same gold scores share, nil if that is too much to hold.
-func (d *draws) softGold(rows []Row) *softGold {
+// heldMeans are the means of gold scores in the resamples.
+type heldMeans struct {
+	*meanGolds
+	ofDraws[goldMeans]
+}
+
+// goldMeans returns where to hold the means of gold scores, nil if they are too many.
+func (d *draws) goldMeans(of *meanGolds) *ofDraws[goldMeans] {
+	if len(of.ends)*len(of.columns)*d.resamples > mostDraws {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.means[of.groups] == nil || d.means[of.groups].meanGolds != of {
+		d.means[of.groups] = &heldMeans{meanGolds: of}
+	}
+	return &d.means[of.groups].ofDraws
+}
+
+// heldSoft are the p-values of gold scores in the resamples.
+type heldSoft struct {
+	rows []Row
+	ofDraws[[]float64]
+}
+
+// softGold returns where to hold the p-values of gold scores, nil if they are too many.
+func (d *draws) softGold(rows []Row) *ofDraws[[]float64] {
 	if len(rows)*len(rows)*d.resamples/2 > mostDraws {
 		return nil
 	}
@@ -102,7 +149,23 @@ func (d *draws) softGold(rows []Row) *softGold {
 	defer d.mu.Unlock()
 	same := func(a, b Row) bool { return slices.Equal(a.Gold, b.Gold) && slices.Equal(a.unit, b.unit) }
 	if d.soft == nil || !slices.EqualFunc(d.soft.rows, rows, same) {
-		d.soft = &softGold{rows: rows, of: map[*int32][]float64{}}
+		d.soft = &heldSoft{rows: rows}
 	}
-	return d.soft
+	return &d.soft.ofDraws
+}
+
+// ofDraws holds a value for each draw, by the place of its weights.
+type ofDraws[T any] struct{ made sync.Map }
+
+// get computes a value unless it is held; always if d or weights is nil.
+func (d *ofDraws[T]) get(weights []int32, compute func() T) T {
+	if d == nil || weights == nil {
+		return compute()
+	}
+	if v, ok := d.made.Load(&weights[0]); ok {
+		return v.(T)
+	}
+	v := compute()
+	d.made.Store(&weights[0], v)
+	return v
 }

@@ -11,7 +11,7 @@ import (
 // and language. It passes over the rest, and verifies nothing, as another process reads the line;
 // the JSON library takes three times as long. It returns nil if it cannot read the line.
 func skim(line []byte, pos refract.Position) *refract.Segment {
-	s := &refract.Segment{Pos: pos}
+	s := &refract.Segment{Pos: pos, References: make([]refract.Text, 0, 16)}
 	var id, language refract.Text
 	var field, inner []byte // keys of the segment, and of an object in one of its lists
 	depth := 0
@@ -30,7 +30,7 @@ func skim(line []byte, pos refract.Position) *refract.Segment {
 			depth--
 			i++
 			continue
-		case strings.IndexByte(" \t\r\n,:", c) >= 0:
+		case c == ' ', c == '\t', c == '\r', c == '\n', c == ',', c == ':':
 			i++
 			continue
 		default:
@@ -39,7 +39,11 @@ func skim(line []byte, pos refract.Position) *refract.Segment {
 			}
 		}
 		token := line[start:i]
-		if rest := bytes.TrimLeft(line[i:], " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
+		after := i
+		for after < len(line) && line[after] <= ' ' {
+			after++
+		}
+		if after < len(line) && line[after] == ':' {
 			switch escaped := bytes.IndexByte(token, '\\') >= 0; {
 			case depth == 1 && escaped:
 				return nil

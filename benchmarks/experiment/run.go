@@ -124,7 +124,7 @@ func parallel(ctx context.Context, n int, do func(ctx context.Context, i int) er
 
 // Run runs a plan. The Result depends only on the plan, the data, the metrics and the
 // program's version. Scores computed before an error are in Options.Store. A [*PlanError] says
-// that the plan asks for something impossible. With a [*refract.Incomplete], the Result covers
+// that the plan asks for something impossible, a [*DataError] that a dataset lacks what it needs. With a [*refract.Incomplete], the Result covers
 // the metrics that did not fail.
 func (rr *Runner) Run(ctx context.Context, p *Plan) (*Result, error) {
 	return (&run{Runner: rr, p: p}).run(ctx)
@@ -163,7 +163,7 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	for k := 1; k < len(r.p.Datasets); k++ { // report faults in all datasets before scoring the first
 		r.progress("", "checking %s", r.p.Datasets[k].Name)
 		if _, err := r.load(ctx, r.p.Datasets[k], true); err != nil {
-			return nil, r.inDataset(r.p.Datasets[k], err)
+			return nil, r.inDataset(r.p.Datasets[k], &DataError{err})
 		}
 	}
 	for _, entry := range r.p.Datasets {
@@ -326,27 +326,42 @@ func (r *run) load(ctx context.Context, entry Dataset, trial bool) (*data, error
 	return d, nil
 }
 
-// dataset does everything for one dataset.
-func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
+// DataError says that a dataset cannot be read, or lacks what the plan needs.
+type DataError struct{ Err error }
+
+// Error returns the cause's message.
+func (e *DataError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *DataError) Unwrap() error { return e.Err }
+
+// prepare reads a dataset and lists its settings.
+func (r *run) prepare(ctx context.Context, entry Dataset) (*data, []*setting, error) {
 	d, err := r.load(ctx, entry, false)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if silent := d.silent(); len(silent) > 0 {
 		r.warn("%s: systems with %s scores and not one output: %s", d.Name, d.human, strings.Join(silent, ", "))
 	}
 	if err := r.bootstrap(d); err != nil {
-		return err
+		return nil, nil, err
 	}
 	if err := r.rate(ctx, d); err != nil {
-		return err
+		return nil, nil, err
 	}
 	if d.series, err = r.allSeries(ctx, d); err != nil {
-		return err
+		return nil, nil, err
 	}
 	settings, err := r.settings(d)
+	return d, settings, err
+}
+
+// dataset does everything for one dataset.
+func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
+	d, settings, err := r.prepare(ctx, entry)
 	if err != nil {
-		return err
+		return &DataError{err}
 	}
 	info, once := d.info(), r.mayStop(settings)
 	if err := r.score(ctx, d, settings, once); err != nil {

@@ -42,9 +42,8 @@ func TestFullDisk(t *testing.T) {
 	}
 	must := func(args ...string) {
 		t.Helper()
-		if out, err := run(args...); err != nil {
-			t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
-		}
+		out, err := run(args...)
+		require.NoError(t, err, "%s\n%s", strings.Join(args, " "), out)
 	}
 	must("demo", "-o", "sample")
 	set := "jsonl:sample/sample.jsonl"

@@ -57,7 +57,7 @@ func TestCardGolden(t *testing.T) {
 	}
 }
 
-func cardOf(t rapid.TB, parent string, set memory, c publish.Card) string {
+func cardOf(t rapid.TB, parent string, set refract.InMemory, c publish.Card) string {
 	dir := filepath.Join(parent, "set")
 	_, err := publish.Publish(context.Background(), set, dir, publish.Options{Format: dataset.FormatParquet, Card: c})
 	require.NoError(t, err)
@@ -142,7 +142,7 @@ func TestCardEscapes(t *testing.T) {
 
 // Beyond a limit, further names are counted together.
 func TestManyNames(t *testing.T) {
-	var set memory
+	var set refract.InMemory
 	for i := range 3000 {
 		set = append(set, &refract.Segment{ID: fmt.Sprint(i), References: []refract.Text{{}}, Variants: []refract.Variant{{Prompt: fmt.Sprint("p", i)}}})
 	}

@@ -103,7 +103,7 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 			err = ctx.Err()
 		}
 		if err == nil {
-			stats.leaveOut(s)
+			s = stats.leaveOut(s)
 			err = e.add(s)
 			if disk := (*files.WriteError)(nil); err != nil && !errors.As(err, &disk) {
 				err = &FormatError{s.ID, s.Pos, o.Format, err}

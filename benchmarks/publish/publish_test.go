@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,21 +21,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/publish"
 )
-
-// memory is a dataset in memory that yields copies of its segments.
-type memory []*refract.Segment
-
-func (m memory) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for _, s := range m {
-			c := *s
-			c.References, c.Variants = slices.Clone(s.References), slices.Clone(s.Variants)
-			if !yield(&c, nil) {
-				return
-			}
-		}
-	}
-}
 
 func hashOf(segments []*refract.Segment) string {
 	id := refract.NewIdentity()
@@ -134,17 +118,22 @@ func drawText(t *rapid.T, g *rapid.Generator[string], missing bool) refract.Text
 	return refract.NewText(g.Draw(t, "text"))
 }
 
-func drawVariant(t *rapid.T, references int, sh shape) refract.Variant {
-	text := lineText
+// text generates texts that the format holds, or any.
+func (sh shape) text(any bool) *rapid.Generator[string] {
 	switch {
-	case sh.hostile || sh.firstOnly:
-		text = anyText
+	case any:
+		return anyText
 	case sh.breaks:
-		text = cellText
+		return cellText
 	}
+	return lineText
+}
+
+func drawVariant(t *rapid.T, references int, sh shape) refract.Variant {
 	v := refract.Variant{
-		Reference: rapid.IntRange(0, references-1).Draw(t, "reference"), Text: drawText(t, text, sh.missing || sh.firstOnly),
-		Prompt: anyText.Draw(t, "prompt"), Model: anyText.Draw(t, "model"), Sample: rapid.IntRange(0, 9).Draw(t, "sample"),
+		Reference: rapid.IntRange(0, references-1).Draw(t, "reference"),
+		Text:      drawText(t, sh.text(sh.hostile || sh.firstOnly), sh.missing || sh.firstOnly),
+		Prompt:    anyText.Draw(t, "prompt"), Model: anyText.Draw(t, "model"), Sample: rapid.IntRange(0, 9).Draw(t, "sample"),
 		Finish: rapid.SampledFrom([]string{"", "stop"}).Draw(t, "finish"), Verdict: refract.Accepted, Detail: anyText.Draw(t, "detail"),
 	}
 	if sh.firstOnly {
@@ -166,23 +155,13 @@ func drawVariant(t *rapid.T, references int, sh shape) refract.Variant {
 	return v
 }
 
-func drawSet(t *rapid.T, sh shape) memory {
-	text := lineText
-	switch {
-	case sh.hostile:
-		text = anyText
-	case sh.breaks:
-		text = cellText
-	}
+func drawSet(t *rapid.T, sh shape) refract.InMemory {
+	text := sh.text(sh.hostile)
 	references, variants := rapid.IntRange(1, 3).Draw(t, "references"), rapid.IntRange(0, 3).Draw(t, "variants")
 	source := rapid.Bool().Draw(t, "sources")
-	var out memory
+	var out refract.InMemory
 	for i := range rapid.IntRange(1, 4).Draw(t, "segments") {
-		id := anyText
-		if sh.breaks {
-			id = cellText
-		}
-		s := &refract.Segment{ID: fmt.Sprint(i, "-", id.Draw(t, "id")), Document: "d 1", Domain: "news"}
+		s := &refract.Segment{ID: fmt.Sprint(i, "-", sh.text(!sh.breaks).Draw(t, "id")), Document: "d 1", Domain: "news"}
 		if sh.whole {
 			s.Document, s.Domain = anyText.Draw(t, "document"), anyText.Draw(t, "domain")
 		}
@@ -223,11 +202,7 @@ func TestRoundTrip(t *testing.T) {
 				n++
 				set := drawSet(t, shapes[format])
 				dir := filepath.Join(parent, fmt.Sprint(n))
-				o := publish.Options{Format: format}
-				if format == dataset.FormatMTME {
-					o.LanguagePair = "en-de"
-				}
-				res, err := publish.Publish(context.Background(), set, dir, o)
+				res, err := publish.Publish(context.Background(), set, dir, options(format))
 				require.NoError(t, err)
 				require.Equal(t, hashOf(set), res.Manifest.Set, "hash")
 				for way, read := range readers(dir, &res.Manifest) {
@@ -252,7 +227,7 @@ func TestRoundTrip(t *testing.T) {
 // Many references and segments: several pages and row groups, and more names of references
 // than letters.
 func TestWideAndLong(t *testing.T) {
-	var wide, long memory
+	var wide, long refract.InMemory
 	for i := range 3 {
 		s := &refract.Segment{ID: fmt.Sprint(i)}
 		for k := range 100 {
@@ -269,15 +244,11 @@ func TestWideAndLong(t *testing.T) {
 		long = append(long, s)
 	}
 	for _, c := range []struct {
-		set    memory
+		set    refract.InMemory
 		format string
 	}{{wide, dataset.FormatText}, {wide, dataset.FormatMTME}, {long, dataset.FormatParquet}} {
-		o := publish.Options{Format: c.format}
-		if c.format == dataset.FormatMTME {
-			o.LanguagePair = "zh-en"
-		}
 		dir := filepath.Join(t.TempDir(), "set")
-		res, err := publish.Publish(t.Context(), c.set, dir, o)
+		res, err := publish.Publish(t.Context(), c.set, dir, options(c.format))
 		require.NoError(t, err)
 		for way, read := range readers(dir, &res.Manifest) {
 			got, err := read()
@@ -344,11 +315,11 @@ func options(format string) publish.Options {
 }
 
 // sample returns a small set with everything that a card shows.
-func sample() memory {
+func sample() refract.InMemory {
 	text := refract.NewText
 	day := time.Date(2024, 2, 29, 13, 0, 0, 0, time.UTC)
 	origin := &refract.Origin{Revision: "main", ServedModel: "tiny-1", Sampling: `{"temperature":1}`, Raw: text("1. It's shut."), Cleaned: []string{"number"}, PromptTokens: 30, CompletionTokens: 5, Created: day}
-	return memory{
+	return refract.InMemory{
 		{ID: "a", Source: text("Es ist zu."), References: []refract.Text{text("It is closed.")}, Document: "d1", Domain: "news",
 			Variants: []refract.Variant{
 				{Prompt: "order", Model: "tiny", Text: text("It's shut."), Finish: "stop", Verdict: refract.Accepted, Origin: origin},
@@ -365,32 +336,32 @@ func sample() memory {
 func TestFormatErrors(t *testing.T) {
 	text := refract.NewText
 	one := func(ts ...refract.Text) *refract.Segment { return &refract.Segment{ID: "one", References: ts} }
-	second := func(s *refract.Segment) memory {
+	second := func(s *refract.Segment) refract.InMemory {
 		s.ID = "two"
-		return memory{one(text("r")), s}
+		return refract.InMemory{one(text("r")), s}
 	}
 	for _, c := range []struct {
 		name   string
 		format string
-		set    memory
+		set    refract.InMemory
 		want   string
 	}{
 		{"ragged", "text", second(one(text("a"), text("b"))), `segment "two" cannot be published as text: it has 2 references where the segments before have 1; this format holds the same number for all, none of them missing, but jsonl and parquet any`},
 		{"ragged", "mtme", second(one()), `segment "two" cannot be published as mtme: it has 0 references where the segments before have 1; this format holds the same number for all, but`},
-		{"no reference", "text", memory{one()}, `segment "one" cannot be published as text: it has no reference, but jsonl and parquet any`},
-		{"no reference", "div-ref", memory{one()}, `segment "one" cannot be published as div-ref: it has no original reference; publish as jsonl or parquet`},
-		{"leading space", "mtme", memory{one(text("\u3000a"))}, `segment "one" cannot be published as mtme: reference 0 begins or ends in white space`},
-		{"no translation", "mtme", memory{one(text("[No translation supplied]"))}, `segment "one" cannot be published as mtme: reference 0 is the text "[No translation supplied]", which stands for a missing one; publish as jsonl or parquet`},
-		{"byte order mark", "text", memory{one(text("\ufeffa"))}, `segment "one" cannot be published as text: reference 0 begins with a byte order mark`},
-		{"UTF-8", "text", memory{one(text("\xff"))}, `segment "one" cannot be published as text: reference 0 is not UTF-8`},
-		{"UTF-8", "parquet", memory{one(text("\xff"))}, `segment "one" cannot be published as parquet: cannot write segment "one": it has "\xff", which is not UTF-8`},
-		{"UTF-8", "div-ref", memory{{ID: "one", References: []refract.Text{text("r")}, Variants: []refract.Variant{{Text: text("\xff")}}}}, `segment "one" cannot be published as div-ref: variant 0 is not UTF-8`},
-		{"source", "text", memory{{ID: "one", Source: text("a\n"), References: []refract.Text{text("r")}}}, `segment "one" cannot be published as text: the source ends in white space`},
+		{"no reference", "text", refract.InMemory{one()}, `segment "one" cannot be published as text: it has no reference, but jsonl and parquet any`},
+		{"no reference", "div-ref", refract.InMemory{one()}, `segment "one" cannot be published as div-ref: it has no original reference; publish as jsonl or parquet`},
+		{"leading space", "mtme", refract.InMemory{one(text("\u3000a"))}, `segment "one" cannot be published as mtme: reference 0 begins or ends in white space`},
+		{"no translation", "mtme", refract.InMemory{one(text("[No translation supplied]"))}, `segment "one" cannot be published as mtme: reference 0 is the text "[No translation supplied]", which stands for a missing one; publish as jsonl or parquet`},
+		{"byte order mark", "text", refract.InMemory{one(text("\ufeffa"))}, `segment "one" cannot be published as text: reference 0 begins with a byte order mark`},
+		{"UTF-8", "text", refract.InMemory{one(text("\xff"))}, `segment "one" cannot be published as text: reference 0 is not UTF-8`},
+		{"UTF-8", "parquet", refract.InMemory{one(text("\xff"))}, `segment "one" cannot be published as parquet: cannot write segment "one": it has "\xff", which is not UTF-8`},
+		{"UTF-8", "div-ref", refract.InMemory{{ID: "one", References: []refract.Text{text("r")}, Variants: []refract.Variant{{Text: text("\xff")}}}}, `segment "one" cannot be published as div-ref: variant 0 is not UTF-8`},
+		{"source", "text", refract.InMemory{{ID: "one", Source: text("a\n"), References: []refract.Text{text("r")}}}, `segment "one" cannot be published as text: the source ends in white space`},
 		{"late source", "text", second(&refract.Segment{Source: text("s"), References: []refract.Text{text("r")}}), `segment "two" cannot be published as text: it has a source where the segments before have none; publish as jsonl or parquet`},
-		{"missing source", "text", memory{{ID: "one", Source: text("s"), References: []refract.Text{text("r")}}, one(text("r"))}, `segment "one" cannot be published as text: the source is missing`},
-		{"document", "mtme", memory{{ID: "one", References: []refract.Text{text("r")}, Document: "a\tb", Domain: "d"}}, `segment "one" cannot be published as mtme: its domain "d" and document "a\tb" cannot stand on a line with a tab between them`},
-		{"missing document", "mtme", memory{{ID: "one", References: []refract.Text{text("r")}, Document: "a", Domain: "d"}, one(text("r"))}, `segment "one" cannot be published as mtme: its domain or its document is missing, where the segments before have both; publish as jsonl or parquet`},
-		{"late document", "mtme", memory{one(text("r")), {ID: "two", References: []refract.Text{text("r")}, Document: "a", Domain: "d"}}, `segment "two" cannot be published as mtme: it has a domain and a document where the segments before have none; publish as jsonl or parquet`},
+		{"missing source", "text", refract.InMemory{{ID: "one", Source: text("s"), References: []refract.Text{text("r")}}, one(text("r"))}, `segment "one" cannot be published as text: the source is missing`},
+		{"document", "mtme", refract.InMemory{{ID: "one", References: []refract.Text{text("r")}, Document: "a\tb", Domain: "d"}}, `segment "one" cannot be published as mtme: its domain "d" and document "a\tb" cannot stand on a line with a tab between them`},
+		{"missing document", "mtme", refract.InMemory{{ID: "one", References: []refract.Text{text("r")}, Document: "a", Domain: "d"}, one(text("r"))}, `segment "one" cannot be published as mtme: its domain or its document is missing, where the segments before have both; publish as jsonl or parquet`},
+		{"late document", "mtme", refract.InMemory{one(text("r")), {ID: "two", References: []refract.Text{text("r")}, Document: "a", Domain: "d"}}, `segment "two" cannot be published as mtme: it has a domain and a document where the segments before have none; publish as jsonl or parquet`},
 		{"no segment", "jsonl", nil, `there is no segment to publish`},
 	} {
 		t.Run(c.name+" "+c.format, func(t *testing.T) {

@@ -94,8 +94,8 @@ func (c *keyCounts) descending() []keyCount {
 	return out
 }
 
-// leaveOut removes from a segment what is not published, and counts it.
-func (s *Stats) leaveOut(seg *refract.Segment) {
+// leaveOut returns a segment without what is not published, and counts that.
+func (s *Stats) leaveOut(seg *refract.Segment) *refract.Segment {
 	for _, h := range seg.Hypotheses {
 		if h.Text.Valid {
 			s.Hypotheses++
@@ -107,7 +107,9 @@ func (s *Stats) leaveOut(seg *refract.Segment) {
 		}
 	}
 	s.Checked.Add(seg)
-	seg.Hypotheses, seg.Judgements, seg.Judged = nil, nil, nil
+	out := *seg // the dataset's own stays as it is
+	out.Hypotheses, out.Judgements, out.Judged = nil, nil, nil
+	return &out
 }
 
 func (s *Stats) add(seg *refract.Segment) {

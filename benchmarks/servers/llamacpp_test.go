@@ -25,14 +25,7 @@ const (
 )
 
 // llamaCPP returns the base URL of a running llama.cpp server, or skips the test.
-func llamaCPP(t *testing.T) string {
-	t.Helper()
-	url := os.Getenv("REFRACT_LLAMACPP")
-	if url == "" {
-		t.Skip("REFRACT_LLAMACPP names no server of llama.cpp; benchmarks/servers/llamacpp.sh starts one")
-	}
-	return url
-}
+func llamaCPP(t *testing.T) string { return started(t, "REFRACT_LLAMACPP", "llamacpp.sh") }
 
 func client(t *testing.T, endpoint llm.Endpoint) *llm.Client {
 	return clientOf(t, llamaCPP(t), endpoint)

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,16 @@ import (
 
 	"github.com/refract-eval/refract/llm"
 )
+
+// started returns the base URL of the server that a variable names, or skips the test.
+func started(t *testing.T, variable, script string) string {
+	t.Helper()
+	url := os.Getenv(variable)
+	if url == "" {
+		t.Skipf("%s names no server; benchmarks/servers/%s starts one", variable, script)
+	}
+	return url
+}
 
 // clientOf returns a client of the server at a base URL.
 func clientOf(t *testing.T, base string, endpoint llm.Endpoint) *llm.Client {

@@ -18,14 +18,7 @@ import (
 // smolLM2 is the model that benchmarks/servers/smollm2.sh serves.
 const smolLM2 = "smollm2-135m-instruct"
 
-func smolLM2URL(t *testing.T) string {
-	t.Helper()
-	url := os.Getenv("REFRACT_SMOLLM2")
-	if url == "" {
-		t.Skip("REFRACT_SMOLLM2 names no server; benchmarks/servers/smollm2.sh starts one")
-	}
-	return url
-}
+func smolLM2URL(t *testing.T) string { return started(t, "REFRACT_SMOLLM2", "smollm2.sh") }
 
 var tenReferences = []string{
 	"The council voted late on Tuesday to close the old bridge, although most residents had asked for repairs.",

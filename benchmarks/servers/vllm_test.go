@@ -34,14 +34,7 @@ type vllmModel struct {
 }
 
 // vLLM returns the base URL of a running vLLM server, or skips the test.
-func vLLM(t *testing.T) string {
-	t.Helper()
-	url := os.Getenv("REFRACT_VLLM")
-	if url == "" {
-		t.Skip("REFRACT_VLLM names no server of vLLM; benchmarks/servers/vllm.sh starts one")
-	}
-	return url
-}
+func vLLM(t *testing.T) string { return started(t, "REFRACT_VLLM", "vllm.sh") }
 
 // vLLMModel returns what is known about the server's model.
 func vLLMModel(t *testing.T) (m vllmModel) {

@@ -185,9 +185,8 @@ func TestStream(t *testing.T) {
 	var b bytes.Buffer
 	f := files.Stream(&b, "standard output")
 	f.WriteString("x")
-	if err := f.Commit(); err != nil || b.String() != "x" {
-		t.Errorf("%q, %v", b.String(), err)
-	}
+	err := f.Commit()
+	assert.True(t, err == nil && b.String() == "x", "%q, %v", b.String(), err)
 	f.Abort()
 
 	// Abort writes nothing if nothing was written before, and else completes the row.

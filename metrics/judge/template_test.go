@@ -44,9 +44,7 @@ func TestRenderIsOnePass(t *testing.T) {
 		tmpl, err := compile(strings.Join(pieces, ""), map[string]variable{"named": {text: named, literal: true}})
 		require.NoError(t, err)
 		got := tmpl.render(f, "", false)
-		if got != want.String() || len(got) != length {
-			t.Fatalf("render = %q, want %q", got, want.String())
-		}
+		require.True(t, got == want.String() && len(got) == length, "render = %q, want %q", got, want.String())
 	})
 }
 

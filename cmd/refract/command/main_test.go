@@ -171,9 +171,8 @@ func TestDefinitionsOnATerminal(t *testing.T) {
 		t.Helper()
 		var out, errs bytes.Buffer
 		e := &env{stdout: &out, stderr: &errs, stdoutTerminal: terminal, getenv: func(string) string { return "" }}
-		if code := e.run(t.Context(), []string{"metrics", name}); code != exitDone {
-			t.Fatalf("exit code %d: %s", code, errs.String())
-		}
+		code := e.run(t.Context(), []string{"metrics", name})
+		require.Equal(t, exitDone, code, "exit code %d: %s", code, errs.String())
 		return out.String()
 	}
 	file := filepath.Join(t.TempDir(), "judge.yaml")

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/cmd/refract/internal/serve"
 	"github.com/refract-eval/refract/internal/jsonline"
@@ -136,7 +137,7 @@ func (s *serveRun) transport() (func(context.Context, *serve.Server) error, erro
 // explain returns whether the request is at fault, and the message. Clients do not
 // learn where files of the server are.
 func (s *serveRun) explain(err error) (usage bool, message string) {
-	refused := errors.As(err, new(*refract.NoReferencesError)) || errors.As(err, new(*refract.NoSourceError)) || errors.As(err, new(*refract.TooLongError))
+	refused := is[*refract.NoReferencesError](err) || is[*refract.NoSourceError](err) || is[*refract.TooLongError](err) || is[*experiment.DataError](err)
 	message = visibleError(err)
 	var file *fs.PathError
 	if s.listen != "" && errors.As(err, &file) && file.Path != "" {

@@ -20,9 +20,7 @@ func TestTablesFit(t *testing.T) {
 	ask := func(args ...string) string {
 		t.Helper()
 		code, stdout, stderr := askHere(t, args...)
-		if code != 0 {
-			t.Fatalf("refract %s: exit %d\n%s", strings.Join(args, " "), code, stderr)
-		}
+		require.Equal(t, 0, code, "refract %s: exit %d\n%s", strings.Join(args, " "), code, stderr)
 		return stdout
 	}
 	require.NoError(t, saveSample(dir))

@@ -219,9 +219,7 @@ func TestLongLine(t *testing.T) {
 	s := echo()
 	require.NoError(t, s.Serve(t.Context(), in, &out, nil))
 	want := `{"id":null,"error":{"code":"usage","message":"line 1: the request has more than 64 MiB; split it"}}` + "\n" + `{"id":1,"result":{}}` + "\n"
-	if out.String() != want || !s.large.all.TryAcquire(maxShared) {
-		t.Error(out.String())
-	}
+	assert.True(t, out.String() == want && s.large.all.TryAcquire(maxShared), out.String())
 }
 
 type zeros struct{}

@@ -268,11 +268,8 @@ func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error)
 			k.held = drawn.hold(i, rs.vectors[i], k.gold, rs.width)
 		}
 		for _, r := range rs.rows {
-			switch r := r.(type) {
-			case *softTable:
-				r.gold = drawn.softGold(r.rows)
-			case *meanRow:
-				r.held = drawn.goldMeans(r.meanGolds)
+			if soft, ok := r.(*softTable); ok {
+				soft.gold = drawn.softGold(soft.rows)
 			}
 		}
 	}

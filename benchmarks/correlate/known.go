@@ -9,15 +9,9 @@ import (
 // metric do. It holds copies of what it was computed from, so that it is never out of date.
 type known struct {
 	mu    sync.Mutex
-	gold  map[int]ranking // of each vector
-	means map[meansKey]*meanGolds
+	gold  map[int]ranking    // of each vector
+	means map[int]*meanGolds // of resamples, by number of groups
 	draws *draws
-}
-
-// meansKey tells means apart that are needed in turn.
-type meansKey struct {
-	groups int
-	drawn  bool
 }
 
 // ranking has the dense ranks of scores.
@@ -49,16 +43,15 @@ func (k *known) goldRanks(vector int, scores []float64) ranking {
 
 // goldMeans returns what means with these gold scores share.
 func (k *known) goldMeans(c goldCells, systems int) *meanGolds {
-	if k == nil {
+	if k == nil || c.unit == nil {
 		return newMeanGolds(c, systems)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	key := meansKey{c.groups, c.unit != nil}
-	if m := k.means[key]; m == nil || len(m.columns) != systems || !m.equal(&c) {
-		k.means[key] = newMeanGolds(c, systems)
+	if m := k.means[c.groups]; m == nil || len(m.columns) != systems || !m.equal(&c) {
+		k.means[c.groups] = newMeanGolds(c, systems)
 	}
-	return k.means[key]
+	return k.means[c.groups]
 }
 
 // mostDraws bounds the weights that are held, in numbers.
@@ -72,10 +65,9 @@ type draws struct {
 	pool      []int32
 	weights   [][]int32
 
-	mu    sync.Mutex
-	tied  map[int]*heldTies  // of each vector
-	means map[int]*heldMeans // by number of groups
-	soft  *heldSoft
+	mu   sync.Mutex
+	tied map[int]*heldTies // of each vector
+	soft *heldSoft
 }
 
 // heldTies are the [ties.count] of gold scores in all resamples.
@@ -92,7 +84,7 @@ func (k *known) drawn(b Bootstrap, rs *resampler) *draws {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if d := k.draws; d == nil || d.resamples != b.Resamples || d.seed != b.Seed || !slices.Equal(d.pool, rs.pool) || len(d.weights[0]) != rs.units {
-		k.draws = &draws{resamples: b.Resamples, seed: b.Seed, pool: rs.pool, weights: b.weights(rs, 0, b.Resamples), tied: map[int]*heldTies{}, means: map[int]*heldMeans{}}
+		k.draws = &draws{resamples: b.Resamples, seed: b.Seed, pool: rs.pool, weights: b.weights(rs, 0, b.Resamples), tied: map[int]*heldTies{}}
 	}
 	return k.draws
 }
@@ -113,25 +105,6 @@ func (d *draws) hold(vector int, of Row, t *ties, width int) *heldTies {
 	}
 	d.tied[vector] = held
 	return held
-}
-
-// heldMeans are the means of gold scores in the resamples.
-type heldMeans struct {
-	*meanGolds
-	ofDraws[goldMeans]
-}
-
-// goldMeans returns where to hold the means of gold scores, nil if they are too many.
-func (d *draws) goldMeans(of *meanGolds) *ofDraws[goldMeans] {
-	if len(of.ends)*len(of.columns)*d.resamples > mostDraws {
-		return nil
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.means[of.groups] == nil || d.means[of.groups].meanGolds != of {
-		d.means[of.groups] = &heldMeans{meanGolds: of}
-	}
-	return &d.means[of.groups].ofDraws
 }
 
 // heldSoft are the p-values of gold scores in the resamples.
@@ -157,9 +130,9 @@ func (d *draws) softGold(rows []Row) *ofDraws[[]float64] {
 // ofDraws holds a value for each draw, by the place of its weights.
 type ofDraws[T any] struct{ made sync.Map }
 
-// get computes a value unless it is held; always if d or weights is nil.
+// get computes a value unless it is held; always if d is nil.
 func (d *ofDraws[T]) get(weights []int32, compute func() T) T {
-	if d == nil || weights == nil {
+	if d == nil {
 		return compute()
 	}
 	if v, ok := d.made.Load(&weights[0]); ok {

@@ -15,7 +15,6 @@ type meanRow struct {
 	*meanGolds
 	measure Measure // for the table of means
 	metric  *meanScores
-	held    *ofDraws[goldMeans] // nil if the draws are not held
 }
 
 // meanGolds is what means of tables with the same gold scores and cells share.
@@ -27,6 +26,7 @@ type meanGolds struct {
 	row     []int32 // of each segment in this order
 	columns []int   // of each system: that with the number of its cells; systems with the same cells share it
 	gold    *meanScores
+	held    ofDraws[goldMeans]
 }
 
 // goldCells are the gold scores of the cells with both scores, and 0 for others; the group of each
@@ -240,7 +240,11 @@ func (r *meanGolds) golds(weights []int32, s *scratch) (out goldMeans) {
 
 // both returns the means of both scores under weights, by group and system.
 func (r *meanRow) both(weights []int32, s *scratch) (gold goldMeans, metric []float64) {
-	gold = r.held.get(weights, func() goldMeans { return r.golds(weights, s) })
+	var held *ofDraws[goldMeans]
+	if s.block.held > 0 && len(r.ends)*len(r.columns) <= 4*len(weights) { // otherwise they are too many
+		held = &r.held
+	}
+	gold = held.get(weights, func() goldMeans { return r.golds(weights, s) })
 	metric = make([]float64, 0, len(gold.cells))
 	for _, sums := range r.sums(r.metric, weights, s) {
 		for sys := range r.columns {

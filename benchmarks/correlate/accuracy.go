@@ -37,13 +37,8 @@ func PairwiseAccuracy(gold, metric []float64) (value float64, pairs int) {
 // segments was judged. A metric's published system scores cover all segments and may
 // differ.
 func SystemMeans(p *Pairs) (gold, metric []float64, cells []int) {
-	means := systemMeans(p)
-	sums := means.sums(nil, new(scratch))
-	gold, metric, cells = make([]float64, p.Systems), make([]float64, p.Systems), make([]int, p.Systems)
-	for i := range cells {
-		gold[i], metric[i], cells[i] = means.cell(sums, 0, i)
-	}
-	return gold, metric, cells
+	golds, metric := systemMeans(p).both(nil, new(scratch))
+	return golds.means, metric, golds.cells
 }
 
 func systemMeans(p *Pairs) *meanRow {

@@ -9,7 +9,8 @@ import (
 // metric do. It holds copies of what it was computed from, so that it is never out of date.
 type known struct {
 	mu    sync.Mutex
-	gold  map[int]ranking // of each vector
+	gold  map[int]ranking    // of each vector
+	means map[int]*meanGolds // of resamples, by number of groups
 	draws *draws
 }
 
@@ -40,6 +41,19 @@ func (k *known) goldRanks(vector int, scores []float64) ranking {
 	return k.gold[vector]
 }
 
+// goldMeans returns what means with these gold scores share.
+func (k *known) goldMeans(c goldCells, systems int) *meanGolds {
+	if k == nil || c.unit == nil {
+		return newMeanGolds(c, systems)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if m := k.means[c.groups]; m == nil || len(m.columns) != systems || !m.equal(&c) {
+		k.means[c.groups] = newMeanGolds(c, systems)
+	}
+	return k.means[c.groups]
+}
+
 // mostDraws bounds the weights that are held, in numbers.
 const mostDraws = 1 << 22
 
@@ -53,7 +67,7 @@ type draws struct {
 
 	mu   sync.Mutex
 	tied map[int]*heldTies // of each vector
-	soft *softGold
+	soft *heldSoft
 }
 
 // heldTies are the [ties.count] of gold scores in all resamples.
@@ -93,8 +107,14 @@ func (d *draws) hold(vector int, of Row, t *ties, width int) *heldTies {
 	return held
 }
 
-// softGold returns what tables with the same gold scores share, nil if that is too much to hold.
-func (d *draws) softGold(rows []Row) *softGold {
+// heldSoft are the p-values of gold scores in the resamples.
+type heldSoft struct {
+	rows []Row
+	ofDraws[[]float64]
+}
+
+// softGold returns where to hold the p-values of gold scores, nil if they are too many.
+func (d *draws) softGold(rows []Row) *ofDraws[[]float64] {
 	if len(rows)*len(rows)*d.resamples/2 > mostDraws {
 		return nil
 	}
@@ -102,7 +122,23 @@ func (d *draws) softGold(rows []Row) *softGold {
 	defer d.mu.Unlock()
 	same := func(a, b Row) bool { return slices.Equal(a.Gold, b.Gold) && slices.Equal(a.unit, b.unit) }
 	if d.soft == nil || !slices.EqualFunc(d.soft.rows, rows, same) {
-		d.soft = &softGold{rows: rows, of: map[*int32][]float64{}}
+		d.soft = &heldSoft{rows: rows}
 	}
-	return d.soft
+	return &d.soft.ofDraws
+}
+
+// ofDraws holds a value for each draw, by the place of its weights.
+type ofDraws[T any] struct{ made sync.Map }
+
+// get computes a value unless it is held; always if d is nil.
+func (d *ofDraws[T]) get(weights []int32, compute func() T) T {
+	if d == nil {
+		return compute()
+	}
+	if v, ok := d.made.Load(&weights[0]); ok {
+		return v.(T)
+	}
+	v := compute()
+	d.made.Store(&weights[0], v)
+	return v
 }

@@ -12,90 +12,134 @@ import (
 // that have both scores. The sums are exact, of decimals as people write them, and the means
 // are rounded once. So means that are equal are equal here: 0.1 and 0.2 have that of 0 and 0.3.
 type meanRow struct {
-	measure Measure     // for the table of means
-	units   []int32     // unit of each row, sorted by group; rows of nil units are of all
-	ends    []int32     // end of each group's rows
-	rows    [][]float64 // numbers to sum: those of a unit's segments in a group
-	width   int         // of a row
-	systems []meanSystem
-	parts   [2]int // number of parts of a gold and of a metric score
-	scale   [2]int // what these are multiplied by
+	*meanGolds
+	measure Measure // for the table of means
+	metric  *meanScores
 }
 
-// meanSystem says which numbers of a row belong to a system: how many cells have both scores, and
-// the first of those with the parts of the scores. Systems with the same cells share the former.
-type meanSystem struct{ paired, scores int }
+// meanGolds is what means of tables with the same gold scores and cells share.
+type meanGolds struct {
+	goldCells
+	units   []int32 // unit of each row, sorted by group; rows of nil units are of all
+	ends    []int32 // end of each group's rows
+	order   []int32 // of the segments, by group
+	row     []int32 // of each segment in this order
+	columns []int   // of each system: that with the number of its cells; systems with the same cells share it
+	gold    *meanScores
+	held    ofDraws[goldMeans]
+}
+
+// goldCells are the gold scores of the cells with both scores, and 0 for others; the group of each
+// segment and the unit of each cell; and how many cells a sum covers at most.
+type goldCells struct {
+	scores   []float64
+	paired   []bool
+	of, unit []int32
+	groups   int
+	most     int64
+}
+
+func (c *goldCells) equal(d *goldCells) bool {
+	return c.groups == d.groups && c.most == d.most && slices.Equal(c.of, d.of) && slices.Equal(c.unit, d.unit) &&
+		slices.Equal(c.paired, d.paired) && slices.Equal(c.scores, d.scores)
+}
+
+// meanScores are numbers to sum: each row has the parts of the scores of a unit's segments in a
+// group, by system, after other numbers.
+type meanScores struct {
+	rows  [][]float64
+	after int // numbers
+	parts int // of a score
+	scale int // what these are multiplied by
+}
+
+// goldMeans are the mean gold scores by group and system, NaN if they are of no cell.
+type goldMeans struct {
+	means []float64
+	cells []int
+}
 
 // newMeanRow takes the group of each segment and the unit of each cell, by default a single one.
 // No sum covers more than the given number of cells.
 func newMeanRow(p *Pairs, of []int32, groups int, unit []int32, most int64) *meanRow {
-	r := &meanRow{systems: make([]meanSystem, p.Systems)}
-	scores := [2][]float64{make([]float64, len(p.Gold)), make([]float64, len(p.Gold))}
+	metric := make([]float64, len(p.Metric))
+	cells := goldCells{make([]float64, len(p.Gold)), make([]bool, len(p.Gold)), of, unit, groups, most}
 	for i := range p.Gold {
-		if p.paired(i) {
-			scores[0][i], scores[1][i] = p.Gold[i], p.Metric[i]
+		if cells.paired[i] = p.paired(i); cells.paired[i] {
+			cells.scores[i], metric[i] = p.Gold[i], p.Metric[i]
 		}
 	}
-	var parts [][]float64
-	for which, of := range scores {
-		var split [][]float64
-		split, r.scale[which] = exactParts(of, most)
-		parts, r.parts[which] = append(parts, split...), len(split)
-	}
-	for sys := range r.systems {
-		paired := r.width
-		if sys > 0 && p.sameCells(sys-1, sys) {
-			paired = r.systems[sys-1].paired
-		} else {
-			r.width++
-		}
-		r.systems[sys] = meanSystem{paired, r.width}
-		r.width += len(parts)
-	}
-	order, ends := sortByRank(nil, of, groups)
-	row := make([]int32, 0, len(order)) // of each segment in the order
+	golds := p.known.goldMeans(cells, p.Systems)
+	return &meanRow{meanGolds: golds, metric: golds.newScores(metric, 0)}
+}
+
+func newMeanGolds(c goldCells, systems int) *meanGolds {
+	r := &meanGolds{goldCells: c, columns: make([]int, systems)}
+	r.order, r.ends = sortByRank(nil, c.of, c.groups)
+	r.row = make([]int32, 0, len(r.order))
 	from := int32(0)
-	for _, to := range ends {
+	for g, to := range r.ends {
 		first := map[int32]int32{}
-		for _, seg := range order[from:to] {
+		for _, seg := range r.order[from:to] {
 			u := int32(0)
-			if unit != nil && p.Systems > 0 {
-				u = unit[p.Index(int(seg), 0)]
+			if c.unit != nil && systems > 0 {
+				u = c.unit[int(seg)*systems]
 			}
 			k, ok := first[u]
 			if !ok {
 				k = int32(len(r.units))
 				first[u], r.units = k, append(r.units, u)
 			}
-			row = append(row, k)
+			r.row = append(r.row, k)
 		}
-		from, r.ends = to, append(r.ends, int32(len(r.units)))
+		from, r.ends[g] = to, int32(len(r.units))
 	}
-	r.rows = make([][]float64, len(r.units))
-	numbers := make([]float64, len(r.units)*r.width)
-	for i := range r.rows {
-		r.rows[i] = numbers[i*r.width:][:r.width]
+	columns := 0
+	for sys := range systems {
+		if sys > 0 && c.sameCells(sys-1, sys, systems) {
+			r.columns[sys] = r.columns[sys-1]
+		} else {
+			r.columns[sys] = columns
+			columns++
+		}
 	}
-	for k, seg := range order {
-		to := r.rows[row[k]]
-		for sys, s := range r.systems {
-			if i := p.Index(int(seg), sys); p.paired(i) {
-				if s.paired == s.scores-1 { // not shared with an earlier one
-					to[s.paired]++
-				}
-				for c, part := range parts {
-					to[s.scores+c] += part[i]
-				}
+	r.gold = r.newScores(slices.Clone(c.scores), columns)
+	for k, seg := range r.order {
+		for sys, column := range r.columns {
+			if c.paired[int(seg)*systems+sys] && (sys == 0 || column != r.columns[sys-1]) {
+				r.gold.rows[r.row[k]][column]++
 			}
 		}
 	}
 	return r
 }
 
+// newScores prepares scores, which are 0 in cells without both, after other numbers, and overwrites
+// them.
+func (r *meanGolds) newScores(scores []float64, after int) *meanScores {
+	parts, scale := exactParts(scores, r.most)
+	m := &meanScores{rows: make([][]float64, len(r.units)), after: after, parts: len(parts), scale: scale}
+	systems := len(r.columns)
+	width := after + systems*len(parts)
+	numbers := make([]float64, len(m.rows)*width)
+	for i := range m.rows {
+		m.rows[i] = numbers[i*width:][:width]
+	}
+	for k, seg := range r.order {
+		to := m.rows[r.row[k]][after:]
+		for c, part := range parts {
+			for sys, v := range part[int(seg)*systems:][:systems] {
+				to[sys*len(parts)+c] += v
+			}
+		}
+	}
+	return m
+}
+
 // sameCells reports whether two systems have both scores in the same segments.
-func (p *Pairs) sameCells(a, b int) bool {
-	for seg := range p.Segments {
-		if p.paired(p.Index(seg, a)) != p.paired(p.Index(seg, b)) {
+func (c *goldCells) sameCells(a, b, systems int) bool {
+	for from := 0; from < len(c.paired); from += systems {
+		if c.paired[from+a] != c.paired[from+b] {
 			return false
 		}
 	}
@@ -104,12 +148,14 @@ func (p *Pairs) sameCells(a, b int) bool {
 
 // exactParts splits numbers into parts, so that a part's sum over at most this many of the
 // numbers is not rounded. Usually two parts are enough. Numbers with few decimals are
-// multiplied by a power of ten, which makes them whole.
-func exactParts(x []float64, most int64) (parts [][]float64, scale int) {
-	if whole, scale := wholeNumbers(x, most); scale > 0 {
-		return [][]float64{whole}, scale
+// multiplied by a power of ten, which makes them whole. It overwrites the numbers.
+func exactParts(rest []float64, most int64) (parts [][]float64, scale int) {
+	if scale := wholeScale(rest, most); scale > 0 {
+		for i, v := range rest {
+			rest[i] = math.Round(v * float64(scale))
+		}
+		return [][]float64{rest}, scale
 	}
-	rest := slices.Clone(x)
 	for {
 		largest := 0.0
 		for _, v := range rest {
@@ -123,37 +169,39 @@ func exactParts(x []float64, most int64) (parts [][]float64, scale int) {
 		unit := max(math.Ldexp(1, exponent+bits.Len64(uint64(most))-52), math.SmallestNonzeroFloat64)
 		part := make([]float64, len(rest))
 		for i, v := range rest {
-			part[i] = math.Round(v/unit) * unit
+			part[i] = math.RoundToEven(v/unit) * unit
 			rest[i] -= part[i]
 		}
 		parts = append(parts, part)
 	}
 }
 
-// wholeNumbers multiplies numbers by the power of ten that makes all whole, and returns it; 0
-// if there is none, or their sums could be rounded.
-func wholeNumbers(x []float64, most int64) (whole []float64, scale int) {
+// wholeScale is the power of ten that makes numbers whole; 0 if there is none, or their sums could
+// be rounded.
+func wholeScale(x []float64, most int64) int {
 	const exact, mostDecimals = 1 << 53, 9
-	whole = make([]float64, len(x))
 next:
 	for scale, k := 1, 0; k <= mostDecimals; scale, k = 10*scale, k+1 {
 		by := float64(scale)
-		for i, v := range x {
-			if whole[i] = math.Round(v * by); whole[i]/by != v {
+		for _, v := range x {
+			whole := math.Round(v * by)
+			if whole/by != v {
 				continue next
 			}
-			if max(by, math.Abs(whole[i]))*float64(most) > exact {
-				return nil, 0
+			if max(by, math.Abs(whole))*float64(most) > exact {
+				return 0
 			}
 		}
-		return whole, scale
+		return scale
 	}
-	return nil, 0
+	return 0
 }
 
-// sums adds the rows by group, each with its unit's weight, or once if weights is nil.
-func (r *meanRow) sums(weights []int32, s *scratch) []float64 {
-	sums, _ := s.floats(len(r.ends)*r.width, 0)
+// sums adds the rows of scores by group, each with its unit's weight, or once if weights is nil.
+// A group has a slice of numbers.
+func (r *meanGolds) sums(of *meanScores, weights []int32, s *scratch) [][]float64 {
+	width := of.after + len(r.columns)*of.parts
+	sums, _ := s.floats(len(r.ends)*width, 0)
 	s.times = zeros(s.times, len(r.units))
 	for i, u := range r.units {
 		s.times[i] = 1
@@ -161,34 +209,58 @@ func (r *meanRow) sums(weights []int32, s *scratch) []float64 {
 			s.times[i] = weights[u]
 		}
 	}
+	out := make([][]float64, len(r.ends))
 	from := int32(0)
 	for g, to := range r.ends {
-		addRows(sums[g*r.width:][:r.width], r.rows[from:to], s.times[from:to], s)
+		out[g] = sums[g*width:][:width]
+		addRows(out[g], of.rows[from:to], s.times[from:to], s)
 		from = to
 	}
-	return sums
+	return out
 }
 
-// cell returns the means of a system in a group, and the number of cells; NaN if there are
-// none.
-func (r *meanRow) cell(sums []float64, group, system int) (gold, metric float64, cells int) {
-	sums = sums[group*r.width:][:r.width]
-	s := r.systems[system]
-	metrics := s.scores + r.parts[0]
-	if cells = int(sums[s.paired]); cells == 0 {
-		return math.NaN(), math.NaN(), 0
+// mean is the mean of a system's scores over some cells, from their sums; NaN without a cell.
+func (m *meanScores) mean(sums []float64, system, cells int) float64 {
+	if cells == 0 {
+		return math.NaN()
 	}
-	return numeric.Quotient(sums[s.scores:metrics], cells*r.scale[0]), numeric.Quotient(sums[metrics:metrics+r.parts[1]], cells*r.scale[1]), cells
+	return numeric.Quotient(sums[m.after+system*m.parts:][:m.parts], cells*m.scale)
+}
+
+// golds returns the means of the gold scores under weights.
+func (r *meanGolds) golds(weights []int32, s *scratch) (out goldMeans) {
+	for _, sums := range r.sums(r.gold, weights, s) {
+		for sys, column := range r.columns {
+			cells := int(sums[column])
+			out.cells, out.means = append(out.cells, cells), append(out.means, r.gold.mean(sums, sys, cells))
+		}
+	}
+	return out
+}
+
+// both returns the means of both scores under weights, by group and system.
+func (r *meanRow) both(weights []int32, s *scratch) (gold goldMeans, metric []float64) {
+	var held *ofDraws[goldMeans]
+	if s.block.held > 0 && len(r.ends)*len(r.columns) <= 4*len(weights) { // otherwise they are too many
+		held = &r.held
+	}
+	gold = held.get(weights, func() goldMeans { return r.golds(weights, s) })
+	metric = make([]float64, 0, len(gold.cells))
+	for _, sums := range r.sums(r.metric, weights, s) {
+		for sys := range r.columns {
+			metric = append(metric, r.metric.mean(sums, sys, gold.cells[len(metric)]))
+		}
+	}
+	return gold, metric
 }
 
 // means returns the table of means under weights.
 func (r *meanRow) means(weights []int32, s *scratch) *Pairs {
-	sums := r.sums(weights, s)
-	out := NewPairs(len(r.ends), len(r.systems))
-	for i := range out.Gold {
-		gold, metric, cells := r.cell(sums, i/out.Systems, i%out.Systems)
+	gold, metric := r.both(weights, s)
+	out := NewPairs(len(r.ends), len(r.columns))
+	for i, cells := range gold.cells {
 		if cells > 0 {
-			out.Gold[i], out.Metric[i] = gold, metric
+			out.Gold[i], out.Metric[i] = gold.means[i], metric[i]
 			out.GoldOK[i], out.MetricOK[i] = true, true
 		}
 	}
@@ -206,10 +278,13 @@ func (r *meanRow) weighted(weights []int32, s *scratch) float64 {
 
 // ofSystems returns the means of the systems that have any, for a single group.
 func (r *meanRow) ofSystems(weights []int32, s *scratch) (out Row) {
-	sums := r.sums(weights, s)
-	for i := range r.systems {
-		if gold, metric, cells := r.cell(sums, 0, i); cells > 0 {
-			out.Gold, out.Metric = append(out.Gold, gold), append(out.Metric, metric)
+	gold, metric := r.both(weights, s)
+	if !slices.Contains(gold.cells, 0) {
+		return Row{Gold: gold.means, Metric: metric}
+	}
+	for i, cells := range gold.cells {
+		if cells > 0 {
+			out.Gold, out.Metric = append(out.Gold, gold.means[i]), append(out.Metric, metric[i])
 		}
 	}
 	return out

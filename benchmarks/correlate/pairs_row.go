@@ -8,12 +8,12 @@ type pairsRow struct {
 
 	goldInside         bool // the gold score is the inner one
 	elements           []pairsElement
-	ends               []int32 // where each run of equal outer scores ends
-	ranks              int     // distinct inner scores
-	sizes              []int64 // elements of each unit
-	largest            int64   // of these
-	most               int64   // elements of a resample
-	gold, metric, both *ties
+	ends               []int32    // where each run of equal outer scores ends
+	ranks              int        // distinct inner scores
+	sizes              []int64    // elements of each unit
+	largest            int64      // of these
+	most               int64      // elements of a resample
+	gold, metric, both *ties      // both is nil if the statistic does not depend on them
 	held               *heldTies  // those of the gold scores, unless it is nil
 	byUnit             *unitPairs // nil unless pairs are counted by unit
 }
@@ -54,9 +54,11 @@ func newPairsRow(r Row, gold ranking, units, most int, of *pairsStatistic) *pair
 			ends = append(ends, int32(i+1))
 		}
 	}
-	k.both = newTies(order, ends, r.unit, units)
 	if !of.classes {
 		k.byUnit = newUnitPairs(k.elements, k.ends, k.sizes, innerDistinct, most)
+	}
+	if k.byUnit == nil || of.agree {
+		k.both = newTies(order, ends, r.unit, units)
 	}
 	for _, n := range k.sizes {
 		k.largest = max(k.largest, n)
@@ -84,7 +86,7 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 		k.sweep(b, &concordant, s)
 	} else {
 		for i := range out {
-			concordant[i] = k.byUnit.concordant(b.weights[i], s)
+			concordant[i] = k.byUnit.sum(b.weights[i], s)
 		}
 	}
 	if k.held != nil && b.held > 0 {
@@ -96,16 +98,29 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 		k.gold.count(b, &gold, golds)
 	}
 	k.metric.count(b, &metric, metrics)
-	k.both.count(b, &both, nil)
+	if k.both != nil {
+		k.both.count(b, &both, nil)
+	}
 	for i := range out {
 		n := b.number(&all, i)
 		pairs := func(squares int64) int64 { return (squares - n) / 2 }
-		all, gold, metric, both := pairs(n*n), pairs(gold[i]), pairs(metric[i]), pairs(both[i])
+		all, gold, metric, both, concordant := pairs(n*n), pairs(gold[i]), pairs(metric[i]), pairs(both[i]), concordant[i]
+		if k.byUnit != nil {
+			inner := metric
+			if k.goldInside {
+				inner = gold
+			}
+			twice := concordant - inner // those tied in both count -1
+			if k.both == nil {
+				both = twice & 1 // as good as any number of them
+			}
+			concordant = (twice + both) / 2
+		}
 		c := vectorCounts{elements: n, metricFirst: k.goldInside}
 		if golds != nil {
 			c.goldDistinct, c.metricDistinct = golds[i], metrics[i]
 		}
-		c.PairCounts = PairCounts{Concordant: concordant[i], TiedGold: gold - both, TiedMetric: metric - both, TiedBoth: both}
+		c.PairCounts = PairCounts{Concordant: concordant, TiedGold: gold - both, TiedMetric: metric - both, TiedBoth: both}
 		c.Discordant = all - gold - metric + both - c.Concordant
 		out[i] = k.of.value(c)
 	}

@@ -33,14 +33,7 @@ func rowMetric(r Row) []float64 { return r.Metric }
 type softTable struct {
 	rows  []Row
 	coins *coins
-	gold  *softGold // of held draws, unless it is nil
-}
-
-// softGold are the p-values of gold scores in resamples, by the place of their weights.
-type softGold struct {
-	rows []Row
-	mu   sync.Mutex
-	of   map[*int32][]float64
+	gold  *ofDraws[[]float64] // the p-values of the gold scores, nil if the draws are not held
 }
 
 // repeated returns the scores of each system, each as often as times says.
@@ -63,24 +56,12 @@ func (t *softTable) weighted(weights []int32, _ *scratch) float64 {
 
 // goldOf returns the p-values of the gold scores in a resample, nil if these are all equal.
 func (t *softTable) goldOf(weights []int32, drawn func(Row, int) int32) []float64 {
-	if t.gold != nil {
-		t.gold.mu.Lock()
-		gold, ok := t.gold.of[&weights[0]]
-		t.gold.mu.Unlock()
-		if ok {
-			return gold
+	return t.gold.get(weights, func() (gold []float64) {
+		if scores := t.repeated(rowGold, drawn); !allEqual(scores) {
+			gold = t.pValues(scores)
 		}
-	}
-	var gold []float64
-	if scores := t.repeated(rowGold, drawn); !allEqual(scores) {
-		gold = t.pValues(scores)
-	}
-	if t.gold != nil {
-		t.gold.mu.Lock()
-		t.gold.of[&weights[0]] = gold
-		t.gold.mu.Unlock()
-	}
-	return gold
+		return gold
+	})
 }
 
 func (t *softTable) pValues(scores [][]float64) []float64 {

@@ -2,19 +2,19 @@ package correlate
 
 import "slices"
 
-// unitPairs counts the pairs of elements that both scores order alike, by unit: row u has the
-// pairs of an element of unit u with one of each unit up to u. The weights of a resample never
-// change these counts, so its concordant pairs are a quadratic form of the weights. Two counts
-// share a word if their sums fit in 32 bits. It is nil if a pass over the elements is cheaper, as
-// for units of one segment.
+// unitPairs counts pairs of elements by unit, twice if both scores order them alike and once if they
+// are tied in the inner score only: row u has the pairs of an element of unit u with one of each
+// unit up to u. The weights of a resample never change these counts, so their sum is a quadratic
+// form of the weights. Two counts share a word if their sums fit in 32 bits. It is nil if a pass
+// over the elements is cheaper, as for units of one segment.
 type unitPairs struct {
 	rows [][]uint64
 	bits int // of a count
 }
 
 // newUnitPairs takes elements by rising outer score, and where its equal scores end. For
-// each rank of the inner score it keeps how many elements of each unit are below in both. No
-// resample draws more than most units.
+// each rank of the inner score it keeps how many elements of each unit are below in both, twice,
+// and how many have the rank. No resample draws more than most units.
 func newUnitPairs(elements []pairsElement, ends []int32, sizes []int64, ranks, most int) *unitPairs {
 	n, steps := len(sizes), 0
 	for _, e := range elements {
@@ -23,45 +23,64 @@ func newUnitPairs(elements []pairsElement, ends []int32, sizes []int64, ranks, m
 	if n == 0 || n*n > 8*len(elements) || steps > 256*len(elements) {
 		return nil
 	}
-	if slices.Max(sizes) >= 1<<16 { // the product of two sizes has to fit
+	size := int(slices.Max(sizes))
+	if size >= 1<<15 { // twice the product of two sizes has to fit
 		return nil
 	}
-	// Counts of two units share a word.
-	words := (n + 1) / 2
-	below, sums := make([]uint64, ranks*words), make([]uint64, n*words)
+	// Four numbers share a word. The sums of a unit go to its counts before they are too large.
+	const lane, perWord = 16, 4
+	words, fit := (n+perWord-1)/perWord, (1<<lane-1)/(2*size)
+	below, sums, added := make([]uint64, ranks*words), make([]uint64, n*words), make([]int, n)
+	width := words * perWord
+	counts := make([]uint32, n*width)
+	move := func(u int) {
+		to := counts[u*width:][:width]
+		for i, sum := range sums[u*words:][:words] {
+			for v := range perWord {
+				to[i*perWord+v] += uint32(sum >> (v * lane) & (1<<lane - 1))
+			}
+		}
+		clear(sums[u*words:][:words])
+		added[u] = 0
+	}
 	start := int32(0)
 	for _, end := range ends {
 		for _, e := range elements[start:end] {
+			if added[e.unit] == fit {
+				move(int(e.unit))
+			}
+			added[e.unit]++
 			sum := sums[int(e.unit)*words:][:words]
 			for i, c := range below[int(e.rank)*words:][:words] {
 				sum[i] += c
 			}
 		}
 		for _, e := range elements[start:end] {
-			one := uint64(1) << (e.unit & 1 * 32)
-			for at := (int(e.rank)+1)*words + int(e.unit>>1); at < len(below); at += words {
-				below[at] += one
+			one, at := uint64(1)<<(e.unit%perWord*lane), int(e.rank)*words+int(e.unit/perWord)
+			below[at] += one
+			for at += words; at < len(below); at += words {
+				below[at] += 2 * one
 			}
 		}
 		start = end
 	}
-	count := func(u, v int) uint32 { return uint32(sums[u*words+v>>1] >> (v & 1 * 32)) }
-	counts, largest := make([]uint32, n*n), uint64(0)
+	largest := uint64(0)
 	for u := range n {
+		move(u)
 		for v := range u {
-			counts[u*n+v] = count(u, v) + count(v, u)
+			counts[u*width+v] += counts[v*width+u]
 		}
-		counts[u*n+u] = count(u, u)
-		largest = max(largest, uint64(slices.Max(counts[u*n:][:u+1])))
+		largest = max(largest, uint64(slices.Max(counts[u*width:][:u+1])))
 	}
 	out := &unitPairs{bits: 32}
 	if largest*uint64(most) >= 1<<32 {
-		out.bits, words = 64, n
+		out.bits = 64
 	}
+	words = (n*out.bits + 63) / 64
 	packed := make([]uint64, n*words)
 	for u := range n {
 		row := packed[u*words:][:words]
-		for v, c := range counts[u*n:][:u+1] {
+		for v, c := range counts[u*width:][:u+1] {
 			at := v * out.bits
 			row[at>>6] |= uint64(c) << (at & 63)
 		}
@@ -70,8 +89,8 @@ func newUnitPairs(elements []pairsElement, ends []int32, sizes []int64, ranks, m
 	return out
 }
 
-// concordant is the number of concordant pairs in a resample.
-func (p *unitPairs) concordant(weights []int32, s *scratch) (sum int64) {
+// sum is the sum of the counts in a resample.
+func (p *unitPairs) sum(weights []int32, s *scratch) (sum int64) {
 	s.counts = zeros(s.counts, len(p.rows[len(p.rows)-1]))
 	addRows(s.counts, p.rows, weights, s)
 	for u, w := range weights[:len(p.rows)] {

@@ -60,9 +60,9 @@ func TestPairsOfBlocksEqualPlain(t *testing.T) {
 			r.unit = append(r.unit, rapid.Int32Range(0, int32(units-1)).Draw(t, "unit"))
 		}
 		// Without the numbers of distinct scores, pairs are counted by unit if that is cheaper.
-		classes := rapid.Bool().Draw(t, "distinct scores")
+		classes, agree := rapid.Bool().Draw(t, "distinct scores"), rapid.Bool().Draw(t, "agreeing pairs")
 		var counts []vectorCounts
-		k := newPairsRow(r, newRanking(r.Gold), units, units, &pairsStatistic{classes: classes, value: func(c vectorCounts) float64 {
+		k := newPairsRow(r, newRanking(r.Gold), units, units, &pairsStatistic{classes: classes, agree: agree, value: func(c vectorCounts) float64 {
 			counts = append(counts, c)
 			return 0
 		}})
@@ -88,6 +88,11 @@ func TestPairsOfBlocksEqualPlain(t *testing.T) {
 			if !classes {
 				want.goldDistinct, want.metricDistinct = 0, 0
 				counts[i].goldDistinct, counts[i].metricDistinct = 0, 0
+			}
+			if !classes && !agree { // pairs of which tau-b does not tell two of each kind apart
+				more := want.TiedBoth - counts[i].TiedBoth
+				want.Concordant, want.Discordant = want.Concordant-more/2, want.Discordant-more/2
+				want.TiedGold, want.TiedMetric, want.TiedBoth = want.TiedGold+more, want.TiedMetric+more, counts[i].TiedBoth
 			}
 			require.Equal(t, want, counts[i], "resample %d", i)
 		}

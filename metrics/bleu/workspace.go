@@ -15,6 +15,7 @@ type workspace struct {
 	intern *ngram.Interner
 	index  *ngram.Index
 	tokens []uint32
+	united []int // lengths of the references that native numbers are against
 }
 
 // NewWorkspace returns memory for one goroutine.
@@ -23,7 +24,10 @@ func (m *Metric) NewWorkspace() metrics.Workspace {
 	w.OfPair = func(dst []float64, h, r int) []float64 {
 		return statistics(dst, w.index.Matches(w.Hyps.Slot[h], w.Refs.Slot[r]), *w.Hyps.Of(h), *w.Refs.Of(r))
 	}
-	w.OfUnion = func(dst []float64, h int) []float64 { return w.union(dst, h, w.Refs.All) }
+	w.OfUnion = func(dst []float64, h int) []float64 {
+		length := *w.Hyps.Of(h)
+		return statistics(dst, w.index.UnionMatches(w.Hyps.Slot[h]), length, closest(length, w.united))
+	}
 	w.ScoreBy(w.sentence)
 	return w
 }
@@ -39,6 +43,7 @@ func (w *workspace) Load(b metrics.Block) {
 	w.load(&w.Refs, b.References, w.index.AddReference)
 	w.load(&w.Hyps, b.Hypotheses, w.index.AddHypothesis)
 	w.index.Count()
+	w.united = w.Refs.All
 }
 
 func (w *workspace) load(t *ngram.Texts[int], in []string, add func([]uint32)) {
@@ -53,18 +58,13 @@ func (w *workspace) load(t *ngram.Texts[int], in []string, add func([]uint32)) {
 // NativeAgainst appends sentence BLEU of every hypothesis against some references, by their
 // indices. After it, the other native numbers need a new Load.
 func (w *workspace) NativeAgainst(dst []float64, references []int) []float64 {
-	slots, lengths := make([]int, len(references)), make([]int, len(references))
+	slots := make([]int, len(references))
+	w.united = make([]int, len(references))
 	for i, r := range references {
-		slots[i], lengths[i] = w.Refs.Slot[r], *w.Refs.Of(r)
+		slots[i], w.united[i] = w.Refs.Slot[r], *w.Refs.Of(r)
 	}
 	w.index.Unite(slots)
-	return w.PerHypothesis(dst, func(h int) float64 { return w.sentence(w.union(nil, h, lengths)) })
-}
-
-// union appends the statistics of a hypothesis against references of some lengths.
-func (w *workspace) union(dst []float64, h int, lengths []int) []float64 {
-	length := *w.Hyps.Of(h)
-	return statistics(dst, w.index.UnionMatches(w.Hyps.Slot[h]), length, closest(length, lengths))
+	return w.Native(dst)
 }
 
 // statistics appends lengths, matches and totals.

@@ -169,8 +169,8 @@ func (b *buildRun) finish(e *env) error {
 // foresee prints how many calls the steps would make.
 func (b *buildRun) foresee(e *env) error {
 	t := &report.NamedTable{Title: "what is to come", Columns: []report.Column{
-		{Name: "step"}, countColumn("stored"), countColumn("calls"), countColumn("unknown"),
-		countColumn("prompt tokens"), countColumn("most completion tokens"), {Name: "most cost"},
+		textColumn("step"), countColumn("stored"), countColumn("calls"), countColumn("unknown"),
+		countColumn("prompt tokens"), countColumn("most completion tokens"), textColumn("most cost"),
 	}}
 	t.Note("unknown: the most conversations that answers still to come may lead to; their tokens are not counted.")
 	for _, s := range b.set.Steps {

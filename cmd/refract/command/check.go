@@ -181,14 +181,10 @@ func (r *checkRun) verify(ctx context.Context, e *env, dir string) error {
 // alarms on accepted answers, how many answers each cleaning step changed, and the diversity
 // of accepted answers.
 func checkedTable(n *diversify.Counts) *report.NamedTable {
+	ofSegments := numberColumn("segment_share", 4)
+	ofSegments.Header = "of segments"
 	t := &report.NamedTable{Columns: []report.Column{
-		{Name: "kind"},
-		{Name: "name"},
-		{Name: "answers", Kind: report.KindInt},
-		{Name: "share", Kind: report.KindFloat, Digits: 4},
-		{Name: "segments", Kind: report.KindInt},
-		{Name: "segment_share", Header: "of segments", Kind: report.KindFloat, Digits: 4},
-		{Name: "value", Kind: report.KindFloat, Digits: 3},
+		textColumn("kind"), textColumn("name"), countColumn("answers"), numberColumn("share", 4), countColumn("segments"), ofSegments, numberColumn("value", 3),
 	}}
 	t.Note("%d segments, %d references, %d answers, %d variants; segments without an answer: %d", n.Segments, n.References, n.Answers, n.Accepted, n.Without)
 	if with := n.Segments - n.Without; with > 0 {

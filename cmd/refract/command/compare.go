@@ -82,12 +82,12 @@ func (c *compareRun) register(e *env, cmd *cobra.Command) {
 
 // parameters are all that a request may set; flags set them, too.
 func (c *compareRun) parameters() settable {
-	c.confidence = usualConfidence
+	c.Confidence = usualConfidence
 	values := c.values(settingsCompared)
 	maps.Copy(values, c.scoring.settingFlags.values())
 	values["language"], values["table"] = c.scoring.languageFlag.value(), valueOf(&c.table, settingsTable, wordOf(append(tablesCompared, bothTables)...))
-	values["pairs"], values["human_lower_is_better"] = c.pairsValue(), valueOf(&c.humanLower, "", strconv.ParseBool)
-	values["one_sided"] = valueOf(&c.oneSided, "", strconv.ParseBool)
+	values["pairs"], values["human_lower_is_better"] = c.pairsValue(), valueOf(&c.dataset.HumanLowerIsBetter, "", strconv.ParseBool)
+	values["one_sided"] = valueOf(&c.test.OneSided, "", strconv.ParseBool)
 	return values
 }
 
@@ -175,7 +175,7 @@ func (c *compareRun) asked(args []string) (*experiment.Plan, error) {
 		return p, nil
 	case !c.tested && c.table != settingsTable:
 		return nil, usagef("--table %s needs a test: choose one by --test, such as auto", c.table)
-	case !c.tested && c.oneSided:
+	case !c.tested && c.test.OneSided:
 		return nil, usagef("one-sided p-values need a test, such as --test perm-both,one-sided")
 	case !c.tested:
 		return p, nil

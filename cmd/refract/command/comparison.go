@@ -25,17 +25,14 @@ type comparison struct {
 	scoringFlags
 	scores []string
 
-	human      string // asked for by a request; flags have it in data
-	humanLower bool
+	dataset    experiment.Dataset // Human is asked for by a request; flags have it in data
 	against    string
 	statistics []correlate.Statistic
 	levels     []correlate.Level
 	groupings  []correlate.Grouping
 	resampling
-
-	method   significance.Method
-	tested   bool
-	oneSided bool
+	test   experiment.Test
+	tested bool
 
 	curves []selection.Method
 	counts []int
@@ -58,14 +55,14 @@ func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults
 // values are those that requests set, too.
 func (c *comparison) values(def comparisonDefaults) settable {
 	v := c.resampling.values(1000)
-	v["human"] = valueOf(&c.human, "", asIs)
+	v["human"] = valueOf(&c.dataset.Human, "", asIs)
 	v["against"] = valueOf(&c.against, "", asIs)
 	v["statistic"] = listOf(&c.statistics, "kendall,accuracy", correlate.ParseStatistic, correlate.Statistic.String)
 	v["per"] = listOf(&c.levels, correlate.SegmentLevel.String(), correlate.ParseLevel, correlate.Level.String)
 	v["group"] = listOf(&c.groupings, def.groups, correlate.ParseGrouping, correlate.Grouping.String)
-	v["test"] = valueOf(&c.method, def.test, func(name string) (m significance.Method, err error) {
+	v["test"] = valueOf(&c.test.Method, def.test, func(name string) (m significance.Method, err error) {
 		name, oneSided := strings.CutSuffix(name, ",one-sided")
-		c.oneSided = c.oneSided || oneSided
+		c.test.OneSided = c.test.OneSided || oneSided
 		if c.tested = name != listNone; c.tested {
 			m, err = significance.ParseMethod(name)
 		}
@@ -77,7 +74,7 @@ func (c *comparison) values(def comparisonDefaults) settable {
 // registerStatistics adds the flags that say what is compared, and how.
 func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaults) {
 	flag, v := statisticFlags.of(cmd), c.values(def)
-	registerHumanLower(cmd, statisticFlags, &c.humanLower)
+	registerHumanLower(cmd, statisticFlags, &c.dataset.HumanLowerIsBetter)
 	flag("against", v["against"], "`SETTING` such as max or \"bleu max\" to compare all others with (default all settings of a metric with each other)")
 	flag("statistic", v["statistic"], "such as kendall, pearson, accuracy or acc23", shown, offers(correlate.StatisticNames()...))
 	flag("per", v["per"], "what a score is of: segment, document, domain or system", shown, offers(correlate.LevelNames()...))
@@ -99,19 +96,22 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 	p := &experiment.Plan{
 		Name: name, Metrics: c.scoring.specs(), Pairing: experiment.NoPair, Levels: c.levels, Missing: c.scoring.missing, Against: c.against,
 		Sets:      []experiment.Set{{Name: "all", All: true}},
-		Bootstrap: experiment.Bootstrap{Resamples: c.resamples, Confidence: c.confidence, Seed: c.seed, By: c.by},
+		Bootstrap: c.Bootstrap,
 	}
 	if c.tested {
-		if c.resamples == 0 {
+		if c.Resamples == 0 {
 			return nil, usagef("--test needs resamples: set --resamples to 1 or more, or take --test none")
 		}
-		p.Test = experiment.Test{Method: c.method, Resamples: c.resamples, Seed: c.seed, OneSided: c.oneSided}
+		p.Test = c.test
+		p.Test.Resamples, p.Test.Seed = c.Resamples, c.Seed
 	}
 	_, human, err := c.data.ratings()
 	if err != nil {
 		return nil, err
 	}
-	d := experiment.Dataset{Name: name, Human: cmp.Or(c.human, human), HumanLowerIsBetter: c.humanLower, IncludeReferences: len(c.choice.choice.Systems) > 0, AllowNoReference: c.scoring.allowNone, Matrix: c.matrix, Choice: c.choice.choice}
+	d := c.dataset
+	d.Name, d.Human, d.AllowNoReference, d.Matrix = name, cmp.Or(d.Human, human), c.scoring.allowNone, c.matrix
+	d.Choice, d.IncludeReferences = c.choice.choice, len(c.choice.choice.Systems) > 0
 	if len(args) > 0 {
 		d.Spec = args[0]
 	}
@@ -120,7 +120,7 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 		return nil, err
 	}
 	for _, st := range p.Statistics {
-		if _, err := c.method.For(st.Measure, st.Level); err != nil && c.tested {
+		if _, err := c.test.Method.For(st.Measure, st.Level); err != nil && c.tested {
 			return nil, usagef("--test: %w (--statistic says which are tested)", err)
 		}
 	}
@@ -183,7 +183,7 @@ func (c *comparison) addCurves(p *experiment.Plan, seeds int) (bool, error) {
 		return false, nil
 	}
 	for _, m := range c.curves {
-		cv := experiment.Curve{Method: m, Seeds: 1, Counts: slices.Compact(slices.Sorted(slices.Values(c.counts))), Aggregators: combining, Resamples: c.resamples}
+		cv := experiment.Curve{Method: m, Seeds: 1, Counts: slices.Compact(slices.Sorted(slices.Values(c.counts))), Aggregators: combining, Resamples: c.Resamples}
 		if m == selection.ByRandom {
 			cv.Seeds = seeds
 		}
@@ -234,18 +234,13 @@ func noteReferences(t *report.NamedTable, left []string) {
 const usualConfidence = 0.95
 
 // resampling holds the flags that say what is resampled, and how often.
-type resampling struct {
-	resamples  int
-	confidence float64
-	seed       uint64
-	by         string
-}
+type resampling struct{ experiment.Bootstrap }
 
 // values are those that requests set, too.
 func (r *resampling) values(resamples int) settable {
 	return settable{
-		"resamples": numberOf(&r.resamples, strconv.Itoa(resamples), upTo(correlate.MaxResamples)),
-		"seed":      numberOf(&r.seed, strconv.Itoa(defaultSeed), func(s string) (uint64, error) { return strconv.ParseUint(s, 0, 64) }),
+		"resamples": numberOf(&r.Resamples, strconv.Itoa(resamples), upTo(correlate.MaxResamples)),
+		"seed":      numberOf(&r.Seed, strconv.Itoa(defaultSeed), func(s string) (uint64, error) { return strconv.ParseUint(s, 0, 64) }),
 	}
 }
 
@@ -255,7 +250,7 @@ func (r *resampling) register(cmd *cobra.Command, in section, v settable, of, by
 		facts = append(facts, shown)
 	}
 	flag("resamples", v["resamples"], "resamples "+of)
-	flag("confidence", plain(&r.confidence, usualConfidence), "coverage of intervals", isShare)
+	flag("confidence", plain(&r.Confidence, usualConfidence), "coverage of intervals", isShare)
 	flag("seed", v["seed"], "seed of all resampling")
-	flag("resample-by", plain(&r.by, ""), strings.Join(units, ", ")+": what a resample draws (default "+by+")", facts...)
+	flag("resample-by", plain(&r.By, ""), strings.Join(units, ", ")+": what a resample draws (default "+by+")", facts...)
 }

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
@@ -218,4 +221,88 @@ func (r *expandRun) lacking(found *findings) error {
 		why = fmt.Sprintf("no answer has any text: %d are empty, or the server withheld them", found.NoText)
 	}
 	return fmt.Errorf("%s; %s; %s", why, done, remedy)
+}
+
+// inBatches asks the Batch API for everything that the store lacks.
+func (r *expandRun) inBatches(ctx context.Context) (ask.Completer, error) {
+	exp, err := diversify.New(r.cfg)
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	progress := r.e.progress("batches", "rows")
+	defer progress.Finish()
+	journal := "refract-cache.batches"
+	if !cache.IsPostgres(r.calls.cache) {
+		journal = r.calls.cache + ".batches"
+	}
+	var last ask.BatchProgress
+	b := &ask.Batches{
+		Client: r.client, Store: r.cfg.Store, Budget: r.spend, Models: r.models(), Time: r.calls.maxTime, LeftOut: r.cfg.LeftOut,
+		Journal: journal,
+		Plan: func(ctx context.Context, need func(ask.Question) error) error {
+			_, err := exp.Plan(ctx, r.ds, need)
+			return err
+		},
+		Observe: func(now ask.BatchProgress) {
+			progress.Total(now.Rows)
+			progress.Add(now.Done + now.Failed - last.Done - last.Failed)
+			progress.Count("failed", now.Failed-last.Failed)
+			progress.Count("sent again", now.Again-last.Again)
+			progress.Count("open batches", now.Open-last.Open)
+			showCost(progress, r.spend)
+			if now.Trouble != nil && last.Trouble == nil {
+				progress.Println("for now: " + now.Trouble.Error())
+			}
+			last = now
+		},
+	}
+	filled, err := b.Fill(ctx)
+	progress.Finish()
+	if last.Rows > 0 {
+		r.e.note("Batch API: %d rows submitted in %s, %d answered, %d failed, %d sent again",
+			last.Rows, english.Count(last.Batches, "batch", "batches"), last.Done, last.Failed, last.Again)
+	}
+	return filled, err
+}
+
+// fixed formats a share or a cost in a table of counts.
+func fixed(v float64) report.Value { return report.String(strconv.FormatFloat(v, 'f', 4, 64)) }
+
+// foresee prints how many calls a run would make, and what they may cost.
+func (r *expandRun) foresee(ctx context.Context) error {
+	exp, err := diversify.New(r.cfg)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	o, err := exp.Plan(ctx, r.ds, nil)
+	if err != nil {
+		return err
+	}
+	all := o.Stored + o.Needed + o.Equal
+	cost := report.Null()
+	if price, ok := r.prices[r.cfg.Model]; ok {
+		judge := r.prices[cmp.Or(r.judge, r.cfg.Model)]
+		cost = fixed(price.Cost(o.PromptTokens-o.JudgePromptTokens, o.CompletionTokens-o.JudgeCompletionTokens) +
+			judge.Cost(o.JudgePromptTokens, o.JudgeCompletionTokens))
+	}
+	const estimate = "estimated by the length of the texts"
+	t := &report.NamedTable{Title: "what is to come", Columns: []report.Column{{Name: "what"}, {Name: "value"}, {Name: "how"}}}
+	t.Add("segments", strconv.Itoa(o.Segments), "")
+	t.Add("references", strconv.Itoa(o.References), "")
+	t.Add("references without a text", strconv.Itoa(o.Textless), "not expanded")
+	t.Add("answers", strconv.Itoa(all), "known to be asked for")
+	t.Add("stored answers", strconv.Itoa(o.Stored), r.calls.storedIn())
+	t.Add("calls", strconv.Itoa(o.Needed), "before any answer is rejected")
+	if r.judge != "" {
+		t.Add("calls to the judge", strconv.Itoa(o.JudgeCalls), "of these, without second ones")
+	}
+	t.Add("prompt tokens", strconv.Itoa(o.PromptTokens), estimate)
+	t.Add("completion tokens", strconv.Itoa(o.CompletionTokens), estimate)
+	t.Add("cost", cost, "estimated, before any answer is rejected, in the currency of --prices")
+	out := r.out.onScreen() // -o names the dataset
+	err = out.show(r.e, t)
+	if err == nil && r.prices == nil {
+		r.e.note("the cost is unknown: give the price of the model with --prices")
+	}
+	return err
 }

@@ -1,15 +1,18 @@
 package command
 
 import (
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/files"
+	"github.com/refract-eval/refract/internal/redact"
 )
 
 // output holds the flags that say where and how results are written.
@@ -164,7 +167,69 @@ func (o *output) show(e *env, t *report.NamedTable) error {
 	return e.commit()
 }
 
+// Columns of tables: texts, whole numbers, and numbers with decimals for people.
+func textColumn(name string) report.Column  { return report.Column{Name: name} }
+func countColumn(name string) report.Column { return column(name, report.KindInt, 0) }
+func numberColumn(name string, digits int) report.Column {
+	return column(name, report.KindFloat, digits)
+}
+func intervalColumn(name string, digits int) report.Column {
+	return column(name, report.KindInterval, digits)
+}
+
+func column(name string, kind report.Kind, digits int) report.Column {
+	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: kind, Digits: digits}
+}
+
+// programColumn shows a column only to programs.
+func programColumn(c report.Column) report.Column {
+	c.Hide = true
+	return c
+}
+
 // whole writes a whole table.
 func (o *output) whole(w io.Writer, t *report.NamedTable) error {
 	return t.Write(w, o.format, o.wide())
+}
+
+// suggestNext suggests, as the last line of a run that wrote a file, the next command on the
+// way from references to a report.
+func (e *env) suggestNext(written string, words ...string) {
+	if written != "" && written != "-" && !slices.Contains(words, "-") && !slices.Contains(words, "jsonl:-") {
+		e.next = "next: refract " + redact.CommandLine(words)
+	}
+}
+
+// words is the command line of another command for the same dataset: the arguments, and
+// the flags of this run that the other command has, too.
+func (e *env) words(command string, args []string, more ...string) []string {
+	words := append([]string{command}, args...)
+	other, _, _ := e.command.Root().Find([]string{command})
+	e.command.Flags().Visit(func(f *pflag.Flag) {
+		if other.Flags().Lookup(f.Name) == nil || !slices.Contains([]section{inputFlags, metricFlags, modelFlags}, knownOf(f).section) && f.Name != "language" {
+			return
+		}
+		for _, v := range knownOf(f).values() {
+			if f.NoOptDefVal != "" {
+				words = append(words, "--"+f.Name+"="+v)
+			} else {
+				words = append(words, "--"+f.Name, v)
+			}
+		}
+	})
+	return slices.Concat(words, more)
+}
+
+// noVariant is the error of a command for variants that finds none in its dataset.
+func (e *env) noVariant(to string, args []string) error {
+	return fmt.Errorf("the dataset has no variant to %s; name expanded references with --references, or expand it: refract %s",
+		to, redact.CommandLine(e.words("expand", args, "--model", "MODEL", "-o", "expanded.jsonl")))
+}
+
+// noteWriter is where a run reports what it found: standard error, or nowhere with -q.
+func (e *env) noteWriter() io.Writer {
+	if e.quiet {
+		return io.Discard
+	}
+	return e.stderr
 }

@@ -135,11 +135,10 @@ func (p *publishRun) noteLeftOut(e *env, res *publish.Result) {
 
 // publishedTable shows the contents of a published folder in a row.
 func publishedTable(r *publish.Result, dir string) *report.NamedTable {
-	t := &report.NamedTable{Columns: []report.Column{{Name: "folder"}, {Name: "format"}}}
-	for _, name := range []string{"segments", "references", "variants", "rejected", "missing", "empty", "repeated", "files", "bytes"} {
-		t.Columns = append(t.Columns, report.Column{Name: name, Kind: report.KindInt})
-	}
-	t.Columns = append(t.Columns, report.Column{Name: "set"})
+	t := &report.NamedTable{Columns: []report.Column{
+		textColumn("folder"), textColumn("format"), countColumn("segments"), countColumn("references"), countColumn("variants"), countColumn("rejected"),
+		countColumn("missing"), countColumn("empty"), countColumn("repeated"), countColumn("files"), countColumn("bytes"), textColumn("set"),
+	}}
 	bytes, m, s := 0, &r.Manifest, r.Stats
 	for _, f := range m.Files {
 		bytes += int(f.Bytes)

@@ -75,7 +75,6 @@ type reviewRun struct {
 	wanted review.Wanted
 	path   string // of the decisions, or of a page
 	listen string
-	seed   uint64
 }
 
 func (e *env) reviewCommand() *cobra.Command {
@@ -96,19 +95,19 @@ publish' carries the decisions out.`,
 	flag := resultFlags.of(cmd)
 	flag("output,o", plain(&r.path, ""), "`FILE` to add decisions to; NAME.html writes the page instead of serving it", shown, names(writesFile))
 	flag("listen", plain(&r.listen, "127.0.0.1:0"), "`ADDRESS` of this machine to serve the page at; port 0 takes a free one", shown)
-	flag("show", valueOf(&r.wanted, "50,50,3", parseShown), "`DRAWN,ALARMED,REJECTED`: how many accepted answers at random, more with most alarms, and rejected ones of each pattern", shown)
-	flag("seed", plain(&r.seed, defaultSeed), "seed of the draw", shown)
+	flag("show", valueOf(&r.wanted, "50,50,3", r.parseShown), "`DRAWN,ALARMED,REJECTED`: how many accepted answers at random, more with most alarms, and rejected ones of each pattern", shown)
+	flag("seed", plain(&r.wanted.Seed, defaultSeed), "seed of the draw", shown)
 	return cmd
 }
 
 // parseShown reads three numbers.
-func parseShown(s string) (review.Wanted, error) {
-	var drawn, alarmed, rejected int
-	_, err := fmt.Sscanf(s, "%d,%d,%d", &drawn, &alarmed, &rejected)
-	if err != nil || fmt.Sprintf("%d,%d,%d", drawn, alarmed, rejected) != s || min(drawn, alarmed, rejected) < 0 || max(drawn, alarmed, rejected) > 1000 {
-		return review.Wanted{}, &unwantedError{strconv.Quote(s), "three numbers from 0 to 1000, such as 50,50,3"}
+func (r *reviewRun) parseShown(s string) (review.Wanted, error) {
+	w := r.wanted
+	_, err := fmt.Sscanf(s, "%d,%d,%d", &w.Drawn, &w.Alarmed, &w.Rejected)
+	if err != nil || fmt.Sprintf("%d,%d,%d", w.Drawn, w.Alarmed, w.Rejected) != s || min(w.Drawn, w.Alarmed, w.Rejected) < 0 || max(w.Drawn, w.Alarmed, w.Rejected) > 1000 {
+		err = &unwantedError{strconv.Quote(s), "three numbers from 0 to 1000, such as 50,50,3"}
 	}
-	return review.Wanted{Drawn: drawn, Alarmed: alarmed, Rejected: rejected}, nil
+	return w, err
 }
 
 func (r *reviewRun) run(ctx context.Context, e *env, args []string) error {
@@ -132,7 +131,6 @@ func (r *reviewRun) run(ctx context.Context, e *env, args []string) error {
 			e.warn("%s: the last line was incomplete, and is removed", r.path)
 		}
 	}
-	r.wanted.Seed = r.seed
 	_, r.wanted.Language = (&languageFlag{}).languages(args)
 	shown := page.Review{Title: "Review", Served: served}
 	if shown.Items, err = review.Pick(ctx, ds, r.wanted, decided); err != nil {

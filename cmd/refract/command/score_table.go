@@ -56,10 +56,8 @@ func bounds(ci significance.CorpusInterval) report.Value {
 // forPrograms has a row for each score.
 func (s *systemScores) forPrograms() *report.NamedTable {
 	table := &report.NamedTable{Columns: []report.Column{
-		{Name: "id"}, {Name: "system"}, {Name: "metric"}, {Name: "aggregate"},
-		{Name: "references", Kind: report.KindInt}, {Name: "score", Kind: report.KindFloat}, {Name: "status"},
-		{Name: "segments", Kind: report.KindInt}, {Name: "missing", Kind: report.KindInt}, {Name: "missing_references", Kind: report.KindInt},
-		{Name: "method"}, {Name: "signature"},
+		textColumn("id"), textColumn("system"), textColumn("metric"), textColumn("aggregate"), countColumn("references"), numberColumn("score", 0), textColumn("status"),
+		countColumn("segments"), countColumn("missing"), countColumn("missing_references"), textColumn("method"), textColumn("signature"),
 	}}
 	add := func(c report.Column, of func(i int) report.Value) {
 		table.Columns = append(table.Columns, c)

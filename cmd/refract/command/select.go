@@ -31,13 +31,11 @@ func parseCount(s string) (int, error) {
 
 // selectRun is one run of refract select.
 type selectRun struct {
-	data          input
-	out           output
-	vectors       embeddingFlags
-	k             int
-	by            selection.Method
-	seed          uint64
-	withoutAlarms bool
+	data     input
+	out      output
+	vectors  embeddingFlags
+	k        int
+	selector selection.Selector
 }
 
 func (e *env) selectCommand() *cobra.Command {
@@ -56,9 +54,9 @@ The output is the dataset as JSON Lines; the other variants are moved to
 	c.out.registerLines(cmd)
 	flag := taskFlags.of(cmd)
 	flag("count,k", valueOf(&c.k, "", parseCount), "variants of a segment to keep, or all: as many as every segment has (required)", shown, offers(listAll))
-	flag("by", valueOf(&c.by, selection.ByFacility.String(), selection.ParseMethod), "order, random, farthest or facility", shown, offers(selection.MethodNames()...))
-	flag("seed", plain(&c.seed, defaultSeed), "seed of random")
-	flag("without-alarms", plain(&c.withoutAlarms, false), "keep no variant that may have changed the meaning, by the rules of 'refract check'", shown)
+	flag("by", valueOf(&c.selector.Method, selection.ByFacility.String(), selection.ParseMethod), "order, random, farthest or facility", shown, offers(selection.MethodNames()...))
+	flag("seed", plain(&c.selector.Seed, defaultSeed), "seed of random")
+	flag("without-alarms", plain(&c.selector.WithoutAlarms, false), "keep no variant that may have changed the meaning, by the rules of 'refract check'", shown)
 	c.vectors.register(cmd, "farthest and facility compare instead of n-grams")
 	return cmd
 }
@@ -67,8 +65,8 @@ func (r *selectRun) run(ctx context.Context, e *env, args []string) error {
 	if r.k == 0 {
 		return usagef("-k is missing: say how many variants of a segment to keep, or all")
 	}
-	s := &selection.Selector{Method: r.by, Seed: r.seed, WithoutAlarms: r.withoutAlarms}
-	if r.withoutAlarms {
+	s := &r.selector
+	if s.WithoutAlarms {
 		_, s.Language = (&languageFlag{}).languages(args)
 	}
 	ds, err := r.data.dataset(e, args, true)
@@ -76,7 +74,7 @@ func (r *selectRun) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	if r.k == allOfThem {
-		if err := r.countAll(ctx, e, s, ds); err != nil {
+		if err := r.countAll(ctx, e, ds); err != nil {
 			return err
 		}
 	}
@@ -85,7 +83,7 @@ func (r *selectRun) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	var run *judging // nil unless vectors are compared
-	if r.by.Compares() {
+	if s.Method.Compares() {
 		s.Similarity = selection.NGrams()
 		var model *embeddings.Model
 		if run, model, err = r.vectors.open(ctx, e); err != nil {
@@ -102,7 +100,7 @@ func (r *selectRun) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if sum.Variants == 0 && r.by != selection.ByOrder { // --by order may be used just to convert a dataset to JSON Lines
+	if sum.Variants == 0 && s.Method != selection.ByOrder { // --by order may be used just to convert a dataset to JSON Lines
 		return e.noVariant("select", args)
 	}
 	e.note("%d segments: kept %d of %d variants by %s", sum.Segments, sum.Kept, sum.Variants, s)
@@ -114,11 +112,11 @@ func (r *selectRun) run(ctx context.Context, e *env, args []string) error {
 }
 
 // countAll reads the dataset once to find the number that -k all stands for.
-func (r *selectRun) countAll(ctx context.Context, e *env, s *selection.Selector, ds refract.Dataset) error {
+func (r *selectRun) countAll(ctx context.Context, e *env, ds refract.Dataset) error {
 	if !dataset.Rereadable(ds) {
 		return usagef("-k all reads the dataset twice, and a pipe can be read once: write it to a file, or give a number")
 	}
-	yields, err := s.Count(ctx, ds)
+	yields, err := r.selector.Count(ctx, ds)
 	if err != nil {
 		return err
 	}

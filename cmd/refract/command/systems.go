@@ -90,14 +90,14 @@ func (r *systemsRun) check() error {
 	if r.what == pairsTable && r.baseline != "" {
 		return usagef("--against does nothing with --table %s: leave it out", r.what)
 	}
-	if r.resamples == 0 {
-		if r.resamples = r.test.Resamples(); r.what == pairsTable {
-			r.resamples = pairResamples
+	if r.Resamples == 0 {
+		if r.Resamples = r.test.Resamples(); r.what == pairsTable {
+			r.Resamples = pairResamples
 		}
 	}
-	r.alpha = math.Round((1-r.confidence)*1e12) / 1e12
-	if r.alpha*float64(r.resamples+1) < 1 {
-		return usagef("--confidence %g: %s give no p-value that small; raise --resamples to %.0f or more", r.confidence, english.Thousands(r.resamples, "resample"), math.Ceil(1/r.alpha)-1)
+	r.alpha = math.Round((1-r.Confidence)*1e12) / 1e12
+	if r.alpha*float64(r.Resamples+1) < 1 {
+		return usagef("--confidence %g: %s give no p-value that small; raise --resamples to %.0f or more", r.Confidence, english.Thousands(r.Resamples, "resample"), math.Ceil(1/r.alpha)-1)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ const pairResamples = 10000
 
 // untilTested is the sink of scores, which are tested at the end.
 func (r *systemsRun) untilTested(e *env, eng *refract.Engine, out io.Writer) *sink {
-	d := &testedSystems{systemScores: systemScores{acc: eng.Systems(), settings: eng.Settings()}, e: e, plan: r, by: r.by, numbers: map[[2]string]int{}}
+	d := &testedSystems{systemScores: systemScores{acc: eng.Systems(), settings: eng.Settings()}, e: e, plan: r, by: r.By, numbers: map[[2]string]int{}}
 	d.acc.Keep()
 	return &sink{func(s *refract.SegmentScores) error {
 		d.record(s.Segment)
@@ -223,7 +223,7 @@ func (ts *testedSystems) samples(setting int) *significance.Systems {
 // compare tests systems with a baseline, or [significance.EveryPair].
 func (ts *testedSystems) compare(ctx context.Context, setting, baseline int) (*significance.SystemComparison, error) {
 	return ts.samples(setting).Compare(ctx, significance.SystemOptions{
-		Test: ts.plan.test, Resamples: ts.plan.resamples, Seed: ts.plan.seed, Alpha: ts.plan.alpha, Baseline: baseline,
+		Test: ts.plan.test, Resamples: ts.plan.Resamples, Seed: ts.plan.Seed, Alpha: ts.plan.alpha, Baseline: baseline,
 		Drawn: func(_, of int) {
 			ts.progress.Total(of * len(ts.settings))
 			ts.progress.Add(1)
@@ -261,7 +261,7 @@ func (ts *testedSystems) table(ctx context.Context) (*report.NamedTable, error) 
 // notes adds what is missing, and how scores are computed.
 func (ts *testedSystems) notes(t *report.NamedTable) {
 	test := map[significance.SystemTest]string{significance.PairedBootstrap: "paired bootstrap", significance.PairedRandomization: "approximate randomization"}[ts.plan.test]
-	t.Note("p: %s, %s, seed %d, over the %ss that both systems have", test, english.Thousands(ts.plan.resamples, "resample"), ts.plan.seed, ts.by)
+	t.Note("p: %s, %s, seed %d, over the %ss that both systems have", test, english.Thousands(ts.plan.Resamples, "resample"), ts.plan.Seed, ts.by)
 	if ts.plan.test == significance.PairedBootstrap {
 		t.Note("where there is no difference, paired-bs finds one twice as often as alpha says; paired-ar keeps to alpha")
 	}
@@ -321,25 +321,6 @@ func (ts *testedSystems) noteOrder(t *report.NamedTable) {
 		}
 		t.Note("%s: %d of %d pairs of systems change places between aggregations%s%s", name, n, pairs, such, strings.Join(swapped, "; "))
 	}
-}
-
-// Columns of tables: texts, whole numbers, and numbers with decimals for people.
-func textColumn(name string) report.Column { return report.Column{Name: name} }
-func countColumn(name string) report.Column {
-	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindInt}
-}
-func numberColumn(name string, digits int) report.Column {
-	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindFloat, Digits: digits}
-}
-
-func intervalColumn(name string, digits int) report.Column {
-	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindInterval, Digits: digits}
-}
-
-// programColumn shows a column only to programs.
-func programColumn(c report.Column) report.Column {
-	c.Hide = true
-	return c
 }
 
 // ofSetting returns the columns, or cells, that people or programs see in a table with a setting
@@ -416,8 +397,8 @@ func (ts *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) 
 	t := ts.newTable(textColumn("system_a"), textColumn("system_b"), countColumn(ts.by+"s"), numberColumn("score_a", digits), numberColumn("score_b", digits),
 		numberColumn("delta", digits+1), numberColumn("p", 4), programColumn(numberColumn("p_sacrebleu", 4)), numberColumn("p_corrected", 4), textColumn("result"), programColumn(textColumn("method")))
 	pairs := len(ts.names) * (len(ts.names) - 1) / 2
-	if least := float64(pairs) / float64(ts.plan.resamples+1); least > ts.plan.alpha {
-		t.Note("%s give no p of %g or less after correction for %s: raise --resamples to %d or more", english.Thousands(ts.plan.resamples, "resample"), ts.plan.alpha, english.Count(pairs, "pair"), int(math.Ceil(float64(pairs)/ts.plan.alpha)))
+	if least := float64(pairs) / float64(ts.plan.Resamples+1); least > ts.plan.alpha {
+		t.Note("%s give no p of %g or less after correction for %s: raise --resamples to %d or more", english.Thousands(ts.plan.Resamples, "resample"), ts.plan.alpha, english.Count(pairs, "pair"), int(math.Ceil(float64(pairs)/ts.plan.alpha)))
 	}
 	for k := range ts.settings {
 		c, err := ts.compare(ctx, k, significance.EveryPair)

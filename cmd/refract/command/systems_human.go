@@ -16,11 +16,11 @@ func (r *systemsRun) judged(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	c := &comparison{
-		scoringFlags: r.scoringFlags, humanLower: r.humanLower, resampling: r.resampling,
+		scoringFlags: r.scoringFlags, dataset: experiment.Dataset{HumanLowerIsBetter: r.humanLower}, resampling: r.resampling,
 		statistics: []correlate.Statistic{correlate.StatLabelsSaved}, levels: []correlate.Level{correlate.SegmentLevel}, groupings: []correlate.Grouping{correlate.None},
 	}
 	if !e.command.Flags().Changed("resamples") {
-		c.resamples = 1000
+		c.Resamples = 1000
 	}
 	p, err := c.plan("", args)
 	if err != nil {

@@ -48,9 +48,7 @@ func (d *decisionFlag) note(e *env) {
 	}
 	accepted, rejected, edited := d.read.Count(review.Accept), d.read.Count(review.Reject), d.read.Count(review.Edit)
 	e.note("carried out: %s by people (accepted %d, rejected %d, edited %d)", english.Thousands(accepted+rejected+edited, "decision"), accepted, rejected, edited)
-	if n := d.read.Repeats(); n > 0 {
-		e.warn("decisions for a text that the segment already has, which stay rejected as duplicate or copy: %d", n)
-	}
+	e.warnOf(d.read.Repeats(), "decisions for a text that the segment already has, which stay rejected as duplicate or copy")
 }
 
 // noteMeaning reports for each model how many of its variants keep the meaning, and

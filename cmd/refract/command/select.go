@@ -105,9 +105,7 @@ func (r *selectRun) run(ctx context.Context, e *env, args []string) error {
 	}
 	e.note("%d segments: kept %d of %d variants by %s", sum.Segments, sum.Kept, sum.Variants, s)
 	e.suggestNext(r.out.path, "publish", "jsonl:"+r.out.path, "--to", "parquet", "-o", "references")
-	if sum.Short > 0 {
-		e.warn("segments with fewer than %d variants to keep: %d", r.k, sum.Short)
-	}
+	e.warnOf(sum.Short, "segments with fewer than %d variants to keep", r.k)
 	return nil
 }
 

@@ -51,7 +51,7 @@ func (s *serverFlags) register(cmd *cobra.Command, answer string) {
 	flag("offline", plain(&s.offline, false), "make no call: every "+answer+" must be in the cache", neutral, withMatrix)
 	flag("base-url", plain(&s.baseURLs, nil), "`URL` of a server, ending in /v1 (repeatable; default OPENAI_BASE_URL, or OpenAI)", shown, fromConfig, neutral)
 	flag("concurrency", plain(&s.concurrency, defaultConcurrency), "most calls at a time, to each server", fromConfig, neutral, atLeast(1))
-	flag("timeout", plain(&s.timeout, llm.DefaultTimeout), "time limit of one attempt", fromConfig, neutral)
+	flag("timeout", plain(&s.timeout, llm.DefaultTimeout), "time limit of one attempt", fromConfig, neutral, inRange("more than 0", func(v float64) bool { return v > 0 }))
 	flag("retries", plain(&s.retries, llm.DefaultMaxRetries), "attempts after the first, not counting waits that a server asks for; 0 for none, and for no such wait", fromConfig, neutral, atLeast(0))
 	flag("wait", plain(&s.wait, 0), "how long to wait for servers that are not ready yet, such as 30m; the waits that a server asks for may take so long for a call, or 10m", fromConfig, neutral)
 }

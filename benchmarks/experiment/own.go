@@ -63,24 +63,11 @@ func (r *run) matrixSeries(ctx context.Context, d *data) ([]*series, error) {
 	if err != nil {
 		return nil, err
 	}
-	failed := &refract.Incomplete{}
-	for _, s := range out {
-		n := 0
-		for _, ms := range s.cells {
-			if slices.Contains(ms.Status, metrics.Ended) {
-				n++
-			}
-		}
-		if n > 0 {
-			failed.Metrics = append(failed.Metrics, s.info.Name)
-			failed.Errs = append(failed.Errs, fmt.Errorf("%s had ended before %d of %s in %s: score them again",
-				s.info.Name, n, english.Count(len(d.segments), "segment"), path))
-		}
-	}
-	switch len(failed.Errs) {
-	case 0:
+	failed := in.Ended()
+	switch {
+	case failed == nil:
 		return out, nil
-	case len(out):
+	case len(failed.Errs) == len(out):
 		return nil, errors.Join(failed.Errs...)
 	}
 	r.ended(d, failed)

@@ -60,7 +60,7 @@ Answers are stored: the same command continues where a run stopped.`,
 	flag("license", valueOf(&b.set.License, "", publish.License), "license of the data, for its card, as the Hub names it, such as cc-by-4.0", shown)
 	b.formats.registerFormat(cmd, "how tables are printed: ", "")
 	flag = modelFlags.of(cmd)
-	flag("model", plain(&b.set.Teacher.Name, ""), "`MODEL` to ask (required)", shown, fromConfig)
+	flag("model", plain(&b.set.Teacher.Name, ""), "`MODEL` to ask", required("name the model to ask"), shown, fromConfig)
 	flag("revision", plain(&b.set.Teacher.Revision, ""), "revision of the model's weights, recorded with every answer")
 	b.calls.register(cmd, "answer", shown)
 	b.calls.registerDryRun(cmd, "make no call")
@@ -79,10 +79,7 @@ func (b *buildRun) run(ctx context.Context, e *env, args []string) error {
 	if b.set.Recipe, err = build.LoadRecipe(b.plan.Recipe, b.plan.Files); err != nil {
 		return usagef("%w", err)
 	}
-	switch {
-	case b.set.Teacher.Name == "":
-		return usagef("--model is missing: name the model to ask")
-	case b.dir == "" && !b.calls.dryRun:
+	if b.dir == "" && !b.calls.dryRun {
 		return usagef("-o is missing: name the folder to write")
 	}
 	b.set.Validation = b.plan.Validation

@@ -79,6 +79,9 @@ func Import(ctx context.Context, r io.Reader, to Store) (done Imported, err erro
 	var batch []Entry
 	first := 1 // first line of the batch
 	flush := func(next int) error {
+		if len(batch) == 0 {
+			return nil
+		}
 		if err := done.store(ctx, NewAnswers(to), batch); err != nil {
 			return atLine(first, err)
 		}

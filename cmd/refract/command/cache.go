@@ -156,13 +156,32 @@ is made if there is none. An entry that is already there stays as it is.`,
 			return err
 		}
 		defer in.Close()
-		return onCache(func(ctx context.Context, e *env, c *cache.Database) error {
-			n, err := cache.Import(ctx, in, c)
-			if err != nil {
-				return fmt.Errorf("%s: %w; %d entries were added before", name, err, n.Added)
-			}
+		to := &lateCache{open: func() (*cache.Database, error) { return cache.Open(ctx, args[0], e.cacheWarnings()) }}
+		n, err := cache.Import(ctx, in, to)
+		if err != nil {
+			err = fmt.Errorf("%s: %w; %d entries were added before", name, err, n.Added)
+		} else {
 			e.note("%d entries read: %d added, %d present already, %d present with another answer, which stays", n.Entries, n.Added, n.Entries-n.Added-n.Different, n.Different)
-			return nil
-		})(ctx, e, args)
+		}
+		if to.Database != nil {
+			err = errors.Join(err, to.Close())
+		}
+		return err
 	})
+}
+
+// lateCache is a cache that is opened when it is first asked, so that a file without entries makes none.
+type lateCache struct {
+	*cache.Database
+	open func() (*cache.Database, error)
+}
+
+// Get implements cache.Store.
+func (c *lateCache) Get(ctx context.Context, keys []cache.Key) (values [][]byte, err error) {
+	if c.Database == nil {
+		if c.Database, err = c.open(); err != nil {
+			return nil, err
+		}
+	}
+	return c.Database.Get(ctx, keys)
 }

@@ -156,6 +156,9 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 			doubtful[doubt] = append(doubtful[doubt], s.Label())
 		}
 	}
+	if n, least := r.p.Bootstrap.Resamples, int(math.Ceil(2/(1-r.p.Bootstrap.Confidence)))-1; n > 0 && n < least {
+		r.warn("intervals of %s are no more than the range of what they gave, and bound nothing: take %d or more, such as 1000", english.Count(n, "resample"), least)
+	}
 	delete(doubtful, "")
 	for _, doubt := range slices.Sorted(maps.Keys(doubtful)) {
 		r.note("%v %s: p of %s can be far too small; auto holds", r.p.Test.Method, doubt, strings.Join(doubtful[doubt], ", "))

@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 	"runtime"
-	"sync"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 )
 
@@ -23,14 +23,13 @@ type chunk interface {
 //
 // A goroutine of its own calls cut, with a chunk that was used before and may be used again, or
 // the zero value. cut may return a last chunk along with an error; it is io.EOF at the end. What
-// cut waits for must end with its context. decoder is called once for each goroutine, and what it
-// returns decodes item i of a chunk. The first error in the file is returned. If reached is
-// not nil, it is called before each item, before an item that cannot be decoded, and at the end of
-// a chunk.
+// cut waits for must end with its context. decode decodes item i of a chunk. The first error in the
+// file is returned. If reached is not nil, it is called before each item, before an item that cannot
+// be decoded, and at the end of a chunk.
 //
 // It holds a few chunks for each core, and never several large ones. No goroutine is left when
 // it returns.
-func inOrder[C chunk, T any](ctx context.Context, cut func(ctx context.Context, again C) (C, error), decoder func() func(c C, i int) (T, error), reached func(c C, i int), each func(T) error) error {
+func inOrder[C chunk, T any](ctx context.Context, cut func(ctx context.Context, again C) (C, error), decode func(c C, i int) (T, error), reached func(c C, i int), each func(T) error) error {
 	type job struct {
 		chunk C
 		held  int64
@@ -44,15 +43,15 @@ func inOrder[C chunk, T any](ctx context.Context, cut func(ctx context.Context, 
 	workers := runtime.GOMAXPROCS(0)
 	most := int64(workers+1) * 2 * chunkSize
 	room := semaphore.NewWeighted(most)
-	order, todo, used := make(chan *job, 2*workers+2), make(chan *job), make(chan C, 2*workers+2)
+	order, used := make(chan *job, 2*workers+2), make(chan C, 2*workers+2)
 
 	ctx, stop := context.WithCancel(ctx)
-	var running sync.WaitGroup
+	var running errgroup.Group
+	running.SetLimit(workers + 1)
 	defer running.Wait()
 	defer stop()
-	running.Go(func() {
+	running.Go(func() error {
 		defer close(order)
-		defer close(todo)
 		for {
 			j := &job{ready: make(chan struct{})}
 			select {
@@ -62,37 +61,32 @@ func inOrder[C chunk, T any](ctx context.Context, cut func(ctx context.Context, 
 			j.chunk, j.err = cut(ctx, j.chunk)
 			ended := j.err != nil
 			j.held = min(int64(j.chunk.size()), most)
-			if room.Acquire(ctx, j.held) != nil {
-				return
+			if err := room.Acquire(ctx, j.held); err != nil {
+				return err
 			}
 			select {
 			case order <- j:
 			case <-ctx.Done():
-				return
+				return ctx.Err()
 			}
-			todo <- j
-			if ended {
-				return
-			}
-		}
-	})
-	for range workers {
-		running.Go(func() {
-			decode := decoder()
-			for j := range todo {
+			running.Go(func() error {
+				defer close(j.ready)
 				j.items = make([]T, 0, j.chunk.len())
 				for i := range j.chunk.len() {
 					item, err := decode(j.chunk, i)
 					if err != nil {
 						j.err = err
-						break
+						return err
 					}
 					j.items = append(j.items, item)
 				}
-				close(j.ready)
+				return nil
+			})
+			if ended {
+				return nil
 			}
-		})
-	}
+		}
+	})
 	for j := range order {
 		<-j.ready
 		for i, item := range j.items {

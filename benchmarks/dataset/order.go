@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 	"runtime"
+	"sync"
 
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 )
 
@@ -43,15 +43,15 @@ func inOrder[C chunk, T any](ctx context.Context, cut func(ctx context.Context, 
 	workers := runtime.GOMAXPROCS(0)
 	most := int64(workers+1) * 2 * chunkSize
 	room := semaphore.NewWeighted(most)
-	order, used := make(chan *job, 2*workers+2), make(chan C, 2*workers+2)
+	order, todo, used := make(chan *job, 2*workers+2), make(chan *job), make(chan C, 2*workers+2)
 
 	ctx, stop := context.WithCancel(ctx)
-	var running errgroup.Group
-	running.SetLimit(workers + 1)
+	var running sync.WaitGroup
 	defer running.Wait()
 	defer stop()
-	running.Go(func() error {
+	running.Go(func() {
 		defer close(order)
+		defer close(todo)
 		for {
 			j := &job{ready: make(chan struct{})}
 			select {
@@ -61,32 +61,36 @@ func inOrder[C chunk, T any](ctx context.Context, cut func(ctx context.Context, 
 			j.chunk, j.err = cut(ctx, j.chunk)
 			ended := j.err != nil
 			j.held = min(int64(j.chunk.size()), most)
-			if err := room.Acquire(ctx, j.held); err != nil {
-				return err
+			if room.Acquire(ctx, j.held) != nil {
+				return
 			}
 			select {
 			case order <- j:
 			case <-ctx.Done():
-				return ctx.Err()
+				return
 			}
-			running.Go(func() error {
-				defer close(j.ready)
+			todo <- j
+			if ended {
+				return
+			}
+		}
+	})
+	for range workers {
+		running.Go(func() {
+			for j := range todo {
 				j.items = make([]T, 0, j.chunk.len())
 				for i := range j.chunk.len() {
 					item, err := decode(j.chunk, i)
 					if err != nil {
 						j.err = err
-						return err
+						break
 					}
 					j.items = append(j.items, item)
 				}
-				return nil
-			})
-			if ended {
-				return nil
+				close(j.ready)
 			}
-		}
-	})
+		})
+	}
 	for j := range order {
 		<-j.ready
 		for i, item := range j.items {

@@ -59,11 +59,11 @@ func (ef *expandFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	r.cfg.Segments, _ = dataset.Len(r.ds)
-	store, err := ef.calls.openStore(ctx, e, ef.calls.dryRun)
+	store, end, err := ef.calls.openStore(ctx, e)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer end()
 	r.cfg.Store = store
 	if err := ef.check.learn(ctx, e, args, whole, cfg.Prompts); err != nil {
 		return err

@@ -54,7 +54,8 @@ type judging struct {
 	metrics  []metrics.Metric // to close
 	asker    *ask.Asker       // nil where no metric asks a model
 	opening  sync.Once
-	store    store // nil until it is needed
+	store    cache.Store // nil until it is needed
+	endStore func()
 	closed   error // why it cannot be opened
 	prices   ask.Prices
 	spend    *ask.Budget
@@ -239,8 +240,8 @@ func (j *judging) limit() (err error) {
 }
 
 // sharedStore returns the cache, which the first call opens.
-func (j *judging) sharedStore(ctx context.Context) (store, error) {
-	j.opening.Do(func() { j.store, j.closed = j.calls.openStore(ctx, j.e, j.calls.dryRun) })
+func (j *judging) sharedStore(ctx context.Context) (cache.Store, error) {
+	j.opening.Do(func() { j.store, j.endStore, j.closed = j.calls.openStore(ctx, j.e) })
 	return j.store, j.closed
 }
 
@@ -324,7 +325,7 @@ func (j *judging) close() {
 		j.e.warn("%v", err)
 	}
 	if j.store != nil {
-		j.store.Close()
+		j.endStore()
 	}
 }
 

@@ -115,9 +115,18 @@ func (s *Systems) Samples(score *SystemScore) (rows [][]float64, value func(sum 
 	return sum.kept, func(total []float64) float64 { return s.Value(score.Setting, total, sum.N) }
 }
 
-// Entered returns the numbers, from 0, of the segments whose rows Samples returns.
-func (s *Systems) Entered(score *SystemScore) []int {
-	return s.sums[score.Setting][s.index[score.System]].entered
+// BySegment returns the rows of Samples by segment, with nil for one that is not used in the
+// score; nil without Keep.
+func (s *Systems) BySegment(score *SystemScore) (rows [][]float64) {
+	if !s.keep {
+		return nil
+	}
+	sum := &s.sums[score.Setting][s.index[score.System]]
+	rows = make([][]float64, s.segments)
+	for i, segment := range sum.entered {
+		rows[segment] = sum.kept[i]
+	}
+	return rows
 }
 
 // Value returns the score of n segments whose rows of Samples add up to sum.
@@ -239,9 +248,6 @@ func (s *Systems) system(name string, human bool) int {
 	}
 	return i
 }
-
-// Segments returns the number of segments added.
-func (s *Systems) Segments() int { return s.segments }
 
 // Scores returns the score of every system under every setting, by setting
 // and then in the order in which the systems appeared.

@@ -51,10 +51,17 @@ func ReadPrompts(path string) ([]Prompt, error) {
 	if len(file.Prompts) == 0 {
 		return nil, fmt.Errorf("%s: the file has no prompts; it should %s", path, purpose)
 	}
+	const known = "en" // a language, instead of none
+	if _, err := languageOf(cmp.Or(file.Language, known)); err != nil {
+		return nil, read.At(yamlfile.Wrong("language", "%w", err))
+	}
 	for i := range file.Prompts {
 		p := &file.Prompts[i]
 		p.Text, p.Language = strings.TrimRight(p.Text, "\r\n"), cmp.Or(p.Language, file.Language)
 		field, err := "name", p.checkName()
+		if _, wrong := languageOf(cmp.Or(p.Language, known)); err == nil && wrong != nil {
+			field, err = "language", wrong
+		}
 		if err == nil {
 			field, err = "text", cmp.Or(p.checkTemplate(), unlike(*p, file.Prompts[:i]))
 		}

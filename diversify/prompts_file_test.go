@@ -60,6 +60,7 @@ func TestReadPromptsErrors(t *testing.T) {
 		{"prompts:\n  - name: a\n    text: Rewrite it\n", `.yaml:3: prompts[0].text: prompt "a": the text has neither {reference} nor {source}`},
 		{"prompts:\n  - name: a\n    text: \"{refrence}\"\n", `.yaml:3: prompts[0].text: prompt "a": unknown placeholder "{refrence}"; did you mean "{reference}"? (known: {reference}, {source}, {language})`},
 		{"prompts:\n  - name: a\n    text: \"{reference} {Source}\"\n", `unknown placeholder "{Source}"; did you mean "{source}"?`},
+		{"language: xx\n" + one, `.yaml:1: language: the language "xx" is not a code such as de`},
 		{"prompts:\n  - name: a,b\n    text: \"{reference}\"\n", `.yaml:2: prompts[0].name: prompt "a,b": a name is made of letters`},
 		{"prompts:\n  - name: a*2\n    text: \"{reference}\"\n", `prompt "a*2": a name is made of letters`},
 		{"prompts:\n  - name: \"a\\e[2J\"\n    text: \"{reference}\"\n", `prompt "a\x1b[2J": a name is made of letters`},

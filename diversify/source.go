@@ -24,10 +24,19 @@ func (p Prompt) NeedsLanguage() bool { return p.Template() && strings.Contains(p
 // In returns the prompt with {language} replaced by the name of the language with a code
 // such as "de".
 func (p Prompt) In(code string) (Prompt, error) {
-	tag, err := language.Parse(code)
+	tag, err := languageOf(code)
 	if err != nil {
-		return p, fmt.Errorf("prompt %q: the language %q is not a code such as de or pt-BR", p.Name, code)
+		return p, fmt.Errorf("prompt %q: %w", p.Name, err)
 	}
 	p.Text = strings.ReplaceAll(p.Text, holdLanguage, display.English.Tags().Name(tag))
 	return p, nil
+}
+
+// languageOf parses the code of a language.
+func languageOf(code string) (language.Tag, error) {
+	tag, err := language.Parse(code)
+	if _, sure := tag.Base(); err != nil || sure == language.No {
+		return tag, fmt.Errorf("the language %q is not a code such as de or pt-BR", code)
+	}
+	return tag, nil
 }

@@ -10,6 +10,10 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 // Endpoint is a kind of call. Its name is also the kind of its requests in a store.
@@ -280,15 +284,12 @@ func (r Request) PromptTokens() int {
 
 // ParseExtra parses a JSON object of fields for Request.Extra. Numbers are kept as written.
 func ParseExtra(s string) (map[string]any, error) {
+	var fields map[string]jsontext.Value
+	if err := jsonline.Unmarshal([]byte(s), &fields, "the value"); err != nil {
+		return nil, fmt.Errorf("%w; it is not shown, as it may hold a key", err)
+	}
 	dec := json.NewDecoder(strings.NewReader(s))
 	dec.UseNumber()
 	var out map[string]any
-	err := dec.Decode(&out)
-	if err == nil && dec.More() {
-		err = errors.New("there is more after the object")
-	}
-	if err != nil || out == nil {
-		return nil, fmt.Errorf("it is not a JSON object, and not shown as it may hold a key (%v)", err)
-	}
-	return out, nil
+	return out, dec.Decode(&out)
 }

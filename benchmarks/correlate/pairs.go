@@ -79,22 +79,24 @@ type Row struct {
 // rows returns the vectors that a grouping makes of the table, with the cells that have
 // both scores. Vectors may be empty.
 func (p *Pairs) rows(g Grouping) []Row {
+	end := p.Segments * p.Systems
+	all := Row{make([]float64, 0, end), make([]float64, 0, end), make([]int32, 0, end)} // of all rows
 	var rows []Row
 	row := func(start, end, step int) {
-		n := (end - start + step - 1) / step
-		r := Row{make([]float64, 0, n), make([]float64, 0, n), make([]int32, 0, n)}
+		first := len(all.unit)
 		for i := start; i < end; i += step {
 			if p.paired(i) {
-				r.Gold = append(r.Gold, p.Gold[i])
-				r.Metric = append(r.Metric, p.Metric[i])
-				r.unit = append(r.unit, int32(i))
+				all.Gold = append(all.Gold, p.Gold[i])
+				all.Metric = append(all.Metric, p.Metric[i])
+				all.unit = append(all.unit, int32(i))
 			}
 		}
-		rows = append(rows, r)
+		n := len(all.unit)
+		rows = append(rows, Row{all.Gold[first:n:n], all.Metric[first:n:n], all.unit[first:n:n]})
 	}
-	end := p.Segments * p.Systems
 	switch g {
 	case BySegment:
+		rows = make([]Row, 0, p.Segments)
 		for seg := range p.Segments {
 			row(p.Index(seg, 0), p.Index(seg+1, 0), 1)
 		}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -139,7 +140,7 @@ func appendText(b []byte, t refract.Text) []byte {
 	return jsonline.AppendString(b, t.Value)
 }
 
-// checkSystems checks that a system has at most one output, and one finite score of a name.
+// checkSystems checks that systems and scores have names, and that a system has at most one output, and one finite score of a name.
 func checkSystems(s *refract.Segment) error {
 	seen := make(map[[2]string]bool, len(s.Judgements)) // names and systems
 	again := func(name, system string) bool {
@@ -148,7 +149,9 @@ func checkSystems(s *refract.Segment) error {
 		return seen[key]
 	}
 	for i := range s.Hypotheses {
-		if name := s.Hypotheses[i].System; again("", name) {
+		if name := s.Hypotheses[i].System; name == "" {
+			return errors.New("a system has no name")
+		} else if again("", name) {
 			return fmt.Errorf("system %s has two hypotheses", text.Quote(name))
 		}
 	}
@@ -157,6 +160,9 @@ func checkSystems(s *refract.Segment) error {
 		finite := func(score float64) bool { return !math.IsNaN(score) && !math.IsInf(score, 0) }
 		if j.Valid && !finite(j.Score) || slices.ContainsFunc(j.Ratings, func(r refract.Rating) bool { return !finite(r.Score) }) {
 			return fmt.Errorf("the score %s of system %s is %v, which JSON cannot hold", text.Quote(j.Name), text.Quote(j.System), j.Score)
+		}
+		if j.Name == "" || j.System == "" {
+			return errors.New("a score, or its system, has no name")
 		}
 		if again(j.Name, j.System) {
 			return fmt.Errorf("system %s has two scores %s", text.Quote(j.System), text.Quote(j.Name))

@@ -140,11 +140,11 @@ func drawSegment(t *rapid.T, id string) *refract.Segment {
 			s.Rejected = append(s.Rejected, drawVariant(t, n))
 		}
 	}
-	for i, system := range rapid.SliceOfNDistinct(rapid.String(), 0, 50, rapid.ID).Draw(t, "systems") {
+	for i, system := range rapid.SliceOfNDistinct(rapid.StringN(1, -1, -1), 0, 50, rapid.ID).Draw(t, "systems") {
 		s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: system, Text: drawText(t), Human: i%3 == 1})
 	}
-	for _, name := range rapid.SliceOfNDistinct(rapid.String(), 0, 3, rapid.ID).Draw(t, "names") {
-		for _, system := range rapid.SliceOfNDistinct(rapid.String(), 1, 40, rapid.ID).Draw(t, "scored") {
+	for _, name := range rapid.SliceOfNDistinct(rapid.StringN(1, -1, -1), 0, 3, rapid.ID).Draw(t, "names") {
+		for _, system := range rapid.SliceOfNDistinct(rapid.StringN(1, -1, -1), 1, 40, rapid.ID).Draw(t, "scored") {
 			j := refract.Judgement{Name: name, System: system}
 			if j.Valid = rapid.Bool().Draw(t, "valid"); j.Valid {
 				j.Score = rapid.Float64().Draw(t, "score")

@@ -59,6 +59,9 @@ func (o *ordered[T, V]) read(d *jsontext.Decoder, _ string) error {
 		if string(name[1:len(name)-1]) != m.name {
 			m.name = unquoted(name)
 		}
+		if m.name == "" {
+			return errNoName
+		}
 		if err := V(&m.value).read(d, m.name); err != nil {
 			return err
 		}
@@ -66,6 +69,9 @@ func (o *ordered[T, V]) read(d *jsontext.Decoder, _ string) error {
 	_, err := d.ReadToken()
 	return err
 }
+
+// errNoName says that a system, a score or a rater has no name.
+var errNoName = errors.New("has an empty name")
 
 // grow returns a further member, which may be one of the line before.
 func (o *ordered[T, V]) grow() *member[T] {

@@ -160,12 +160,20 @@ func (t *jsonText) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 		t.text = refract.NewText(unquoted(v))
 	case 'n':
 	default:
-		return errors.New("must be a string or null")
+		return errNoText
 	}
 	return nil
 }
 
-func (t *jsonText) read(d *jsontext.Decoder, _ string) error { return t.UnmarshalJSONFrom(d) }
+func (t *jsonText) read(d *jsontext.Decoder, system string) error {
+	if err := t.UnmarshalJSONFrom(d); !errors.Is(err, errNoText) {
+		return err
+	}
+	return fmt.Errorf("of system %s %w", text.Quote(system), errNoText)
+}
+
+// errNoText says that a JSON value is no text.
+var errNoText = errors.New("must be a string or null")
 
 // object is a JSON object, as written.
 type object string

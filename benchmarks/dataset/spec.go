@@ -58,7 +58,7 @@ func splitSpec(spec, place string, once, many []string) (path string, options []
 			value = strings.ReplaceAll(value[1:n-1], `""`, `"`)
 		}
 		form := key
-		if kind, name, named := strings.Cut(key, ":"); named && name != "" {
+		if kind, name, named := strings.Cut(key, ":"); named && name != "" && !strings.HasSuffix(name, ":") {
 			form = kind + ":NAME"
 		}
 		switch {

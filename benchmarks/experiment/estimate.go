@@ -72,7 +72,9 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 	if resamples > 0 && !est.Single {
 		b := correlate.Bootstrap{Resamples: resamples, Seed: r.p.Bootstrap.Seed, Units: t.data.units}
 		if pace := r.pace; pace != nil {
-			b.Done = func(n int) { pace.add(n, time.Now(), r.foresee) }
+			b.Done = func(n int) {
+				pace.add(n, time.Now(), r.foresee, func(done int64) { r.progress(t.data.Name, "%d of %d resamples", done, pace.total) })
+			}
 		}
 		if t.from != nil {
 			if b.From, err = t.data.prepared(t.from, s); err != nil {

@@ -95,7 +95,8 @@ func (r *run) labels(_ context.Context, d *data, settings []*setting, res *Resul
 // labels returns what is known of a system's mean judgement, or of the difference of two systems
 // if b is not negative. A segment in which only one of the two is judged counts as not judged.
 func (t *table) labels(a, b int, units correlate.Units) (*MeanJudgement, *significance.Labels) {
-	m, l := &MeanJudgement{System: t.data.systems[a]}, &significance.Labels{}
+	m := &MeanJudgement{System: t.data.systems[a]}
+	l := &significance.Labels{Human: make([]float64, 0, t.Segments), Metric: make([]float64, 0, t.Segments), Unit: make([]int32, 0, t.Segments)}
 	if b >= 0 {
 		m.Minus = t.data.systems[b]
 	}

@@ -199,13 +199,13 @@ func scoreAgainst(w selective, seg *refract.Segment, asked []*nativeScores) {
 func (s *series) cellsOf(t *setting, i, n int, part *refract.MetricScores) *refract.MetricScores {
 	native := t.aggregator.Native() && !t.whole
 	if !s.info.NeedsReferences || n == 0 {
-		return &s.cells[i]
+		return s.cells[i]
 	}
 	columns := t.columns(i)
 	if !native && len(columns) == n {
-		return &s.cells[i]
+		return s.cells[i]
 	}
-	if !subset(columns, part, &s.cells[i]) {
+	if !subset(columns, part, s.cells[i]) {
 		return nil
 	}
 	if native {

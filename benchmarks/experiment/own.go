@@ -45,9 +45,9 @@ func (r *run) matrixSeries(ctx context.Context, d *data) ([]*series, error) {
 				if err != nil {
 					return err
 				}
-				out = append(out, &series{metric: m, info: m.Info(), own: true, cells: make([]refract.MetricScores, len(d.segments))})
+				out = append(out, &series{metric: m, info: m.Info(), own: true, cells: make([]*refract.MetricScores, len(d.segments))})
 				for i, seg := range d.segments {
-					out[k].cells[i].Columns = out[k].columns(seg)
+					out[k].cells[i] = &refract.MetricScores{Columns: out[k].columns(seg)}
 				}
 			}
 			of := out[k]
@@ -63,24 +63,11 @@ func (r *run) matrixSeries(ctx context.Context, d *data) ([]*series, error) {
 	if err != nil {
 		return nil, err
 	}
-	failed := &refract.Incomplete{}
-	for _, s := range out {
-		n := 0
-		for _, ms := range s.cells {
-			if slices.Contains(ms.Status, metrics.Ended) {
-				n++
-			}
-		}
-		if n > 0 {
-			failed.Metrics = append(failed.Metrics, s.info.Name)
-			failed.Errs = append(failed.Errs, fmt.Errorf("%s had ended before %d of %s in %s: score them again",
-				s.info.Name, n, english.Count(len(d.segments), "segment"), path))
-		}
-	}
-	switch len(failed.Errs) {
-	case 0:
+	failed := in.Ended()
+	switch {
+	case failed == nil:
 		return out, nil
-	case len(out):
+	case len(failed.Errs) == len(out):
 		return nil, errors.Join(failed.Errs...)
 	}
 	r.ended(d, failed)
@@ -175,7 +162,7 @@ func (s *series) lay(d *data, value func(segment, cell int) (float64, bool)) {
 	for i, seg := range d.segments {
 		columns := s.columns(seg)
 		n := len(seg.Hypotheses) * columns
-		ms := refract.MetricScores{Columns: columns, Values: make([]float64, n), Status: make([]metrics.Status, n)}
+		ms := &refract.MetricScores{Columns: columns, Values: make([]float64, n), Status: make([]metrics.Status, n)}
 		for cell := range n {
 			var ok bool
 			if ms.Values[cell], ok = value(i, cell); !ok {
@@ -238,9 +225,9 @@ func inStep(ctx context.Context, in *matrix.Reader, path string, segments []*ref
 
 // rowsOf orders the rows of a stored segment like the hypotheses of the dataset's segment.
 // The scores of a system missing there are missing.
-func rowsOf(want *refract.Segment, s *refract.SegmentScores, metric, columns int) (refract.MetricScores, error) {
+func rowsOf(want *refract.Segment, s *refract.SegmentScores, metric, columns int) (*refract.MetricScores, error) {
 	ms, n := &s.Metrics[metric], len(want.Hypotheses)
-	out := refract.MetricScores{Columns: columns, Values: make([]float64, n*columns)}
+	out := &refract.MetricScores{Columns: columns, Values: make([]float64, n*columns)}
 	if ms.Columns != columns {
 		return out, fmt.Errorf("%s, want %d", english.Count(ms.Columns, "reference"), columns)
 	}

@@ -16,15 +16,19 @@ type pace struct {
 	total int // resamples
 	done  atomic.Int64
 	said  sync.Once
+	told  atomic.Int64 // half minutes
 }
 
 // add counts resamples. After five seconds it says, once, how long the others take, if that is a
-// minute or more.
-func (p *pace) add(n int, now time.Time, say func(left time.Duration)) {
+// minute or more. Every half minute it tells how many are done.
+func (p *pace) add(n int, now time.Time, say func(left time.Duration), tell func(done int64)) {
 	done, since := p.done.Add(int64(n)), now.Sub(p.begun)
 	left := time.Duration(float64(since) * (float64(p.total)/float64(done) - 1))
 	if since >= 5*time.Second && left >= time.Minute {
 		p.said.Do(func() { say(left) })
+	}
+	if at := int64(since / (time.Minute / 2)); p.told.Swap(at) < at {
+		tell(done)
 	}
 }
 
@@ -36,7 +40,7 @@ func (r *run) foresee(left time.Duration) {
 			slow = append(slow, st.Label())
 		}
 	}
-	quicker := fmt.Sprintf("%d resamples instead of %d take a fifth of that", (r.p.Bootstrap.Resamples+4)/5, r.p.Bootstrap.Resamples)
+	quicker := fmt.Sprintf("%d resamples instead of %d take a fifth of that, and with 0 there are none", (r.p.Bootstrap.Resamples+4)/5, r.p.Bootstrap.Resamples)
 	if len(slow) > 0 && len(slow) < len(r.p.Statistics) {
 		quicker += ", and without " + strings.Join(slow, " and ") + " the others take less"
 	}

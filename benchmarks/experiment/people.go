@@ -70,6 +70,7 @@ type raters struct {
 
 // rate arranges the ratings of a dataset, if outputs have several, and computes their agreement.
 func (r *run) rate(ctx context.Context, d *data) error {
+	defer func() { d.ratings = nil }() // which nothing else needs
 	if !slices.ContainsFunc(d.ratings, func(of []refract.Rating) bool { return len(of) > 1 }) {
 		return nil
 	}

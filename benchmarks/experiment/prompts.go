@@ -121,7 +121,7 @@ type decision struct{ share, only Number }
 
 // decides counts, over the cells of a table, whose text has the best score: first the
 // originals, then each prompt.
-func (d *data) decides(cells []refract.MetricScores, info metrics.Info, t *table) []decision {
+func (d *data) decides(cells []*refract.MetricScores, info metrics.Info, t *table) []decision {
 	n := len(d.prompts) + 1
 	share, only := make([]float64, n), make([]float64, n)
 	total := 0.0

@@ -23,7 +23,7 @@ type series struct {
 	// stated is the number of references that existing segment scores are said to use.
 	stated  int
 	systems map[string]float64       // existing scores of systems; nil if there are none
-	cells   []refract.MetricScores   // by segment, against all references
+	cells   []*refract.MetricScores  // by segment, against all references
 	natives map[string]*nativeScores // by nativeKey, against some references
 }
 
@@ -83,9 +83,9 @@ func (d *data) choose(s *series) error {
 	if d.Choice.All() {
 		return nil
 	}
-	cells := make([]refract.MetricScores, len(d.segments))
+	cells := make([]*refract.MetricScores, len(d.segments))
 	for i, k := range d.kept {
-		of := refract.SegmentScores{Segment: d.read[k], Metrics: s.cells[k : k+1]}
+		of := refract.SegmentScores{Segment: d.read[k], Metrics: []refract.MetricScores{*s.cells[k]}}
 		var err error
 		if cells[i], err = rowsOf(d.segments[i], &of, 0, s.cells[k].Columns); err != nil {
 			return err
@@ -181,7 +181,7 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, once bool
 		}
 		r.progress("scoring "+d.Name, "%s", s.info.Name)
 		todo, scored = append(todo, of...), append(scored, s)
-		s.cells = make([]refract.MetricScores, len(d.segments))
+		s.cells = make([]*refract.MetricScores, len(d.segments))
 	}
 	engine, err := r.engine(full, !once, false)
 	if err != nil {
@@ -195,7 +195,7 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, once bool
 	var failed *refract.Incomplete
 	err = working.Run(ctx, refract.InMemory(d.segments), func(out *refract.SegmentScores) error {
 		for k, s := range scored {
-			s.cells[i] = out.Metrics[k]
+			s.cells[i] = &out.Metrics[k]
 		}
 		if once {
 			d.release(i)
@@ -204,11 +204,13 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, once bool
 		if r.Scored == nil {
 			return nil
 		}
-		whole := &refract.SegmentScores{Segment: out.Segment}
-		for _, s := range d.series {
-			whole.Metrics = append(whole.Metrics, s.cells[i-1])
+		if len(scored) < len(d.series) {
+			out = &refract.SegmentScores{Segment: out.Segment}
+			for _, s := range d.series {
+				out.Metrics = append(out.Metrics, *s.cells[i-1])
+			}
 		}
-		err := r.Scored(d.Name, engine, whole)
+		err := r.Scored(d.Name, engine, out)
 		for _, s := range d.series {
 			s.cells[i-1].First, s.cells[i-1].All = nil, nil // corpus scores are left to Scored
 		}

@@ -83,22 +83,24 @@ func (o *ordered) most() int { return o.chosen.most() }
 // orders returns the order in which a method chooses. Variants are chosen in addition to
 // the originals; in a dataset without variants, originals after the first.
 func (d *data) orders(ctx context.Context, m selection.Method, seed uint64) (*ordered, error) {
-	segments := d.segments
-	if !d.variants {
-		segments = make([]*refract.Segment, len(d.segments))
-		for i, s := range d.segments {
-			segments[i] = rest(s)
+	by, out := &selection.Selector{Method: m, Seed: seed, Similarity: selection.NGrams()}, &ordered{}
+	for segments := range slices.Chunk(d.segments, 1024) { // of which there may be copies
+		if !d.variants {
+			segments = slices.Clone(segments)
+			for i, s := range segments {
+				segments[i] = rest(s)
+			}
 		}
-	}
-	orders, err := (&selection.Selector{Method: m, Seed: seed, Similarity: selection.NGrams()}).Orders(ctx, segments)
-	if err != nil {
-		return nil, err
-	}
-	out := &ordered{make(columnsOf, len(segments)), make(columnsOf, len(segments))}
-	for i, s := range segments {
-		out.fixed[i] = withVariants(s, nil)
-		for _, v := range withBlank(orders[i], s.Variants) {
-			out.chosen[i] = append(out.chosen[i], len(s.References)+v)
+		orders, err := by.Orders(ctx, segments)
+		if err != nil {
+			return nil, err
+		}
+		for i, s := range segments {
+			chosen := withBlank(orders[i], s.Variants)
+			for k := range chosen {
+				chosen[k] += len(s.References)
+			}
+			out.fixed, out.chosen = append(out.fixed, withVariants(s, nil)), append(out.chosen, chosen)
 		}
 	}
 	return out, nil

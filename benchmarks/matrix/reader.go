@@ -81,6 +81,8 @@ type Reader struct {
 	outputs    []string       // hashes of the hypotheses of the last yielded segment
 	references []string       // hashes of its references
 	segment    *refract.Segment
+	read       int            // segments
+	unscored   map[string]int // of these, before which a metric had ended
 }
 
 // nativeStates maps numbers of references to signatures of a metric's native scores.
@@ -117,6 +119,21 @@ func (r *Reader) Close() error { return r.file.Close() }
 // whether a metric needs references and has native scores.
 func (r *Reader) Metrics() []Info { return slices.Clone(r.known) }
 
+// Ended tells which metrics had ended before segments that were read; nil if none had.
+func (r *Reader) Ended() *refract.Incomplete {
+	var failed refract.Incomplete
+	for _, info := range r.known {
+		if n := r.unscored[info.Name]; n > 0 {
+			failed.Metrics = append(failed.Metrics, info.Name)
+			failed.Errs = append(failed.Errs, fmt.Errorf("%s had ended before %d of %s in %s: score them again", info.Name, n, english.Count(r.read, "segment"), r.name))
+		}
+	}
+	if len(failed.Errs) == 0 {
+		return nil
+	}
+	return &failed
+}
+
 // Segments yields the segments in the file's order, and ends after the first error. They belong
 // to the caller. It can be called once. The segments are verified only when the sequence ends
 // without an error, because the digest is at the end.
@@ -133,7 +150,7 @@ func (r *Reader) Segments(ctx context.Context) iter.Seq2[*refract.SegmentScores,
 			return
 		}
 		r.used = true
-		if err := r.read(ctx, func(s *refract.SegmentScores) bool { return yield(s, nil) }); err != nil {
+		if err := r.each(ctx, func(s *refract.SegmentScores) bool { return yield(s, nil) }); err != nil {
 			yield(nil, err)
 		}
 	}
@@ -143,12 +160,13 @@ func (r *Reader) Segments(ctx context.Context) iter.Seq2[*refract.SegmentScores,
 const checkEvery = 256
 
 // read calls yield with each segment until yield returns false.
-func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bool) error {
+func (r *Reader) each(ctx context.Context, yield func(*refract.SegmentScores) bool) error {
 	var now row
 	var rows []row // of the current segment
 	var first int64
 	var line []byte
 	ids, sum := text.NewSeen(), sha256.New()
+	r.unscored = map[string]int{}
 	for n := 0; ; n++ {
 		if n%checkEvery == 0 {
 			if err := ctx.Err(); err != nil {
@@ -172,6 +190,12 @@ func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bo
 			}
 			s.Segment.Pos = refract.Position{File: r.name, Line: int(first)}
 			r.segment = s.Segment
+			r.read++
+			for k := range s.Metrics {
+				if slices.Contains(s.Metrics[k].Status, metrics.Ended) {
+					r.unscored[r.known[k].Name]++
+				}
+			}
 			if !yield(s) {
 				return nil
 			}

@@ -107,7 +107,9 @@ func Explain(err error, what string) error {
 func pathOf(p jsontext.Pointer) string {
 	var b strings.Builder
 	for step := range p.Tokens() {
-		if step != "" && strings.Trim(step, "0123456789") == "" {
+		if step == "" {
+			b.WriteString(`[""]`)
+		} else if strings.Trim(step, "0123456789") == "" {
 			b.WriteString("[" + step + "]")
 		} else {
 			b.WriteString("." + text.Brief(step))

@@ -1,6 +1,9 @@
 package text
 
-import "unicode"
+import (
+	"strings"
+	"unicode"
+)
 
 // unspaced lists the languages whose scripts have no spaces between words.
 var unspaced = []struct {
@@ -18,7 +21,10 @@ var unspaced = []struct {
 // ByScript returns the language that the script of a text shows: one that [Unspaced] knows,
 // or Korean; "" if most letters belong to other scripts.
 func ByScript(s string) string {
-	if code, _ := Unspaced(s); code != "" || low(s) {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0xe00 }) { // of no script here, as most texts
+		return ""
+	}
+	if code, _ := Unspaced(s); code != "" {
 		return code
 	}
 	hangul, all := 0, 0
@@ -36,22 +42,9 @@ func ByScript(s string) string {
 	return ""
 }
 
-// low reports whether all characters are below those of the scripts here, as most texts' are.
-func low(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0xe0 { // which begins U+0800 and above
-			return false
-		}
-	}
-	return true
-}
-
 // Unspaced counts the letters of scripts without spaces between words, and returns the
 // language written in that script; "" if most letters belong to other scripts.
 func Unspaced(s string) (language string, letters int) {
-	if low(s) {
-		return "", 0
-	}
 	counts, all, most := make([]int, len(unspaced)), 0, 0
 	for _, r := range s {
 		if !unicode.IsLetter(r) {

@@ -236,7 +236,7 @@ func guarded(step func() error) (err error) {
 
 // kinds are what people call kinds of values.
 var kinds = map[string]string{"sequence": "a list", "slice": "a list", "mapping": "a mapping", "map": "a mapping", "struct": "a mapping",
-	"string": "a text", "bool": "true or false", "int": "a number", "uint64": "a number", "float": "a number", "float64": "a number", "null": "nothing"}
+	"string": "a text", "bool": "true or false", "boolean": "true or false", "int": "a number", "uint64": "a number", "float": "a number", "float64": "a number", "null": "nothing"}
 
 // syntax rewords an error of the library on one line, without names of Go.
 func (f *File) syntax(err error) error {

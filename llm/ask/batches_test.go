@@ -386,20 +386,29 @@ func TestServerThatEndsTheRun(t *testing.T) {
 		{401, llm.ErrAuth, "", []llmtest.BatchStep{llmtest.BatchUpload, llmtest.BatchCreate, llmtest.BatchGet, llmtest.BatchContent}},
 		{404, llm.ErrNotFound, "JOURNAL", []llmtest.BatchStep{llmtest.BatchGet, llmtest.BatchContent}},
 		{404, llm.ErrNotFound, `"file-1"`, []llmtest.BatchStep{llmtest.BatchList}}, // the server cannot tell whether a batch exists
+		{200, llm.ErrBadAnswer, "is no file of the Batch API, and begins `<html>closed</html>`; nothing is sent again", []llmtest.BatchStep{llmtest.BatchContent}},
+		{201, nil, `has none of its 5 rows, but others, such as "who"; the model has probably answered, so nothing is sent again: remove journal JOURNAL`, []llmtest.BatchStep{llmtest.BatchContent}},
 	} {
 		for _, step := range c.steps {
 			h := &llmtest.Handler{}
-			h.Batch.Fail(step, llmtest.Repeat(99, llmtest.Status(c.status, "closed"))...)
+			fault := llmtest.Status(c.status, "closed")
+			switch c.status {
+			case 200:
+				fault = llmtest.Body(200, "text/html", "<html>closed</html>")
+			case 201:
+				fault = llmtest.Body(200, "application/json", `{"custom_id":"who","response":{"status_code":200,"body":{}}}`+"\n")
+			}
+			h.Batch.Fail(step, llmtest.Repeat(99, fault)...)
 			if step == llmtest.BatchList {
 				h.Batch.FailAfter(llmtest.BatchCreate, llmtest.Reset())
 			}
 			b := newBatches(t, h)
 			err := fill(t.Context(), b, prompts(5))
-			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), strings.ReplaceAll(c.says, "JOURNAL", b.Journal)) {
+			if c.kind != nil && !errors.Is(err, c.kind) || err == nil || !strings.Contains(err.Error(), strings.ReplaceAll(c.says, "JOURNAL", b.Journal)) {
 				t.Errorf("%s: error %v", step, err)
 			}
 			n := h.Batch.Steps(step)
-			assert.False(t, c.status != 503 && n != 1, "%s: %d requests", step, n)
+			assert.False(t, c.status != 503 && c.status != 200 && n != 1, "%s: %d requests", step, n)
 			h.Batch.Mend()
 			mustFill(t, b, prompts(5))
 			wantAnswers(t, b, 5)

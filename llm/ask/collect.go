@@ -14,6 +14,7 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/llm"
 )
@@ -52,13 +53,18 @@ func (r *batchRun) ask(ctx context.Context, b *batch) error {
 		r.succeeded(&r.looks)
 		return nil
 	}
-	all := map[string]outcome{}
+	all, odd := map[string]outcome{}, oddLines{}
 	for _, file := range []*string{got.OutputFileID, got.ErrorFileID} {
 		if file == nil || *file == "" || len(all) == b.wanted { // some servers name an error file that does not exist
 			continue
 		}
-		if err := r.Client.FileContent(ctx, *file, func(from io.Reader) error { return r.readRows(b, from, all) }); err != nil {
+		if err := r.Client.FileContent(ctx, *file, func(from io.Reader) error { return r.readRows(b, from, all, &odd) }); err != nil {
 			return r.lost("file", err)
+		}
+	}
+	if len(all) == 0 && strings.EqualFold(got.Status, "completed") {
+		if err := odd.explain(r, b); err != nil {
+			return err
 		}
 	}
 	r.succeeded(&r.looks)
@@ -123,20 +129,42 @@ type outcome struct {
 // maxLine bounds a line of an output file in bytes.
 const maxLine = 64 << 20
 
+// oddLines are lines of files that hold no answer to a question of the batch: the first that is no
+// row, and the id of the first row of another request.
+type oddLines struct{ line, id string }
+
+// explain says what the files have instead of the rows of a batch, if they have anything. Its
+// requests would cost the same again: the model has probably answered. The page of a proxy may be
+// the right file later.
+func (o *oddLines) explain(r *batchRun, b *batch) error {
+	switch {
+	case o.id != "":
+		return fmt.Errorf("the output of batch %q has none of its %s, but others, such as %q; the model has probably answered, so nothing is sent again: remove journal %s to pay again for its batches",
+			b.id, english.Count(b.wanted, "row"), r.Client.Clean(o.id), r.journal.path)
+	case o.line != "":
+		return fmt.Errorf("%w: the output of batch %q is no file of the Batch API, and begins `%s`; nothing is sent again, and the next run downloads it again", llm.ErrBadAnswer, b.id, r.Client.Clean(o.line))
+	}
+	return nil
+}
+
 // readRows reads the outcomes in a file of the rows that wait for a batch. A row gets its first
 // answer, or its first error if it has no answer. Lines of other rows and unreadable lines are
 // skipped.
-func (r *batchRun) readRows(b *batch, from io.Reader, all map[string]outcome) error {
+func (r *batchRun) readRows(b *batch, from io.Reader, all map[string]outcome, odd *oddLines) error {
 	for line, err := range jsonline.Lines(from, maxLine) {
 		if err != nil {
 			return err
 		}
 		var l batchLine
-		if json.Unmarshal(line.Text, &l) != nil {
+		if json.Unmarshal(line.Text, &l) != nil || l.CustomID == "" {
+			odd.line = cmp.Or(odd.line, string(line.Text))
 			continue
 		}
 		w := r.rows[l.CustomID]
 		if w == nil || w.in != b {
+			if odd.id == "" && !slices.Contains(b.rows, l.CustomID) { // the question may be another run's
+				odd.id = l.CustomID
+			}
 			continue
 		}
 		out := r.read(&l, w.Wire)

@@ -72,8 +72,8 @@ func ReadPrices(name string, r io.Reader) (Prices, error) {
 			price.Batch = *p.Batch
 		}
 		for field, v := range map[string]float64{"input": price.Input, "output": price.Output, "batch": price.Batch} {
-			if v < 0 || math.IsNaN(v) || math.IsInf(v, 0) || field == "batch" && v == 0 {
-				return nil, fmt.Errorf("%s: model %q: %s is %v; want a number of at least 0 (batch: above 0)", name, model, field, v)
+			if v < 0 || math.IsNaN(v) || math.IsInf(v, 0) || field == "batch" && (v == 0 || v > 1) {
+				return nil, f.At(yamlfile.Wrong(model+"."+field, "%v; want a number of at least 0 (batch, a factor such as 0.5: above 0, at most 1)", v))
 			}
 		}
 		prices[model] = price

@@ -60,7 +60,7 @@ Answers are stored: the same command continues where a run stopped.`,
 	flag("license", valueOf(&b.set.License, "", publish.License), "license of the data, for its card, as the Hub names it, such as cc-by-4.0", shown)
 	b.formats.registerFormat(cmd, "how tables are printed: ", "")
 	flag = modelFlags.of(cmd)
-	flag("model", plain(&b.set.Teacher.Name, ""), "`MODEL` to ask (required)", shown, fromConfig)
+	flag("model", plain(&b.set.Teacher.Name, ""), "`MODEL` to ask", required("name the model to ask"), shown, fromConfig)
 	flag("revision", plain(&b.set.Teacher.Revision, ""), "revision of the model's weights, recorded with every answer")
 	b.calls.register(cmd, "answer", shown)
 	b.calls.registerDryRun(cmd, "make no call")
@@ -79,18 +79,15 @@ func (b *buildRun) run(ctx context.Context, e *env, args []string) error {
 	if b.set.Recipe, err = build.LoadRecipe(b.plan.Recipe, b.plan.Files); err != nil {
 		return usagef("%w", err)
 	}
-	switch {
-	case b.set.Teacher.Name == "":
-		return usagef("--model is missing: name the model to ask")
-	case b.dir == "" && !b.calls.dryRun:
+	if b.dir == "" && !b.calls.dryRun {
 		return usagef("-o is missing: name the folder to write")
 	}
 	b.set.Validation = b.plan.Validation
-	store, err := b.open(ctx, e)
+	end, err := b.open(ctx, e)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer end()
 	switch b.plan.Recipe {
 	case build.InstructScore:
 		err = b.designate(ctx, e)
@@ -115,7 +112,7 @@ func (b *buildRun) run(ctx context.Context, e *env, args []string) error {
 }
 
 // open makes the folder, and opens the cache and the client.
-func (b *buildRun) open(ctx context.Context, e *env) (opened store, err error) {
+func (b *buildRun) open(ctx context.Context, e *env) (end func(), err error) {
 	if b.rates, err = b.calls.readPrices(b.set.Teacher.Name); err != nil {
 		return nil, err
 	}
@@ -127,18 +124,15 @@ func (b *buildRun) open(ctx context.Context, e *env) (opened store, err error) {
 	}
 	b.spend = ask.NewBudget(b.calls.limits(), b.rates)
 	cfg := ask.Config{Concurrency: b.calls.atOnce(e), Tolerate: b.calls.tolerate, Budget: b.spend, LeftOut: e.leftOut}
-	if b.calls.calling() {
-		if cfg.Client, err = b.calls.client(e, llm.Chat, ""); err != nil {
-			return nil, err
-		}
-	}
-	if opened, err = b.calls.openStore(ctx, e, b.calls.dryRun); err != nil {
+	if cfg.Client, err = b.calls.completer(e, llm.Chat, ""); err != nil {
 		return nil, err
 	}
-	cfg.Store = opened
+	if cfg.Store, end, err = b.calls.openStore(ctx, e); err != nil {
+		return nil, err
+	}
 	b.set.Asker, b.set.DryRun = ask.New(cfg), b.calls.dryRun
 	b.set.Observe = func(r ask.Result) { b.answers.add(b.progress, b.spend, r) }
-	return opened, nil
+	return end, nil
 }
 
 // finish writes the folder and shows the counts; a dry run shows the forecast.
@@ -220,9 +214,8 @@ func (b *buildRun) segments(ctx context.Context, e *env, spec string, needsSourc
 		return nil, ctx.Err()
 	case len(kept)+lacking == 0:
 		return nil, dataset.ErrEmpty
-	case lacking > 0:
-		e.warn("%s: segments without a reference, or a source that is needed: %d", spec, lacking)
 	}
+	e.warnOf(lacking, "%s: segments without a reference, or a source that is needed", spec)
 	if in := (build.Input{Spec: spec, Set: id.Hash()}); !slices.Contains(b.set.Inputs, in) {
 		b.set.Inputs = append(b.set.Inputs, in)
 		if people > 0 {
@@ -319,9 +312,7 @@ func (b *buildRun) scored(ctx context.Context, e *env, row *build.MixRow, segmen
 	if err == nil && len(out) == 0 {
 		err = dataset.ErrNoSystems
 	}
-	if lacking > 0 {
-		e.warn("outputs without a score, which are not drawn: %d", lacking)
-	}
+	e.warnOf(lacking, "outputs without a score, which are not drawn")
 	return build.Thirds(b.set.Seed, row, out), err
 }
 
@@ -329,12 +320,10 @@ func (b *buildRun) scored(ctx context.Context, e *env, row *build.MixRow, segmen
 func (b *buildRun) refine(ctx context.Context, e *env) error {
 	r := build.Refinement{Samples: b.plan.Samples, Least: b.plan.Least}
 	env := judge.Environment{Asker: b.set.Asker}
-	if b.calls.calling() {
-		env.Client = func(resolved *judge.Resolved, server string) (ask.Completer, error) {
-			c, err := b.calls.client(e, resolved.Endpoint(), server)
-			r.Student.Client = c
-			return c, err
-		}
+	env.Client = func(resolved *judge.Resolved, server string) (ask.Completer, error) {
+		c, err := b.calls.completer(e, resolved.Endpoint(), server)
+		r.Student.Client = c
+		return c, err
 	}
 	m, err := judge.Registry(func(context.Context) (judge.Environment, error) { return env, nil }, e.registry().Names()...).Parse(ctx, b.plan.Judge)
 	if err != nil {

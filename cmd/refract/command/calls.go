@@ -51,7 +51,7 @@ func (s *serverFlags) register(cmd *cobra.Command, answer string) {
 	flag("offline", plain(&s.offline, false), "make no call: every "+answer+" must be in the cache", neutral, withMatrix)
 	flag("base-url", plain(&s.baseURLs, nil), "`URL` of a server, ending in /v1 (repeatable; default OPENAI_BASE_URL, or OpenAI)", shown, fromConfig, neutral)
 	flag("concurrency", plain(&s.concurrency, defaultConcurrency), "most calls at a time, to each server", fromConfig, neutral, atLeast(1))
-	flag("timeout", plain(&s.timeout, llm.DefaultTimeout), "time limit of one attempt", fromConfig, neutral)
+	flag("timeout", plain(&s.timeout, llm.DefaultTimeout), "time limit of one attempt", fromConfig, neutral, inRange("more than 0", func(v float64) bool { return v > 0 }))
 	flag("retries", plain(&s.retries, llm.DefaultMaxRetries), "attempts after the first, not counting waits that a server asks for; 0 for none, and for no such wait", fromConfig, neutral, atLeast(0))
 	flag("wait", plain(&s.wait, 0), "how long to wait for servers that are not ready yet, such as 30m; the waits that a server asks for may take so long for a call, or 10m", fromConfig, neutral)
 }
@@ -121,73 +121,52 @@ func (c *callFlags) readPrices(models ...string) (ask.Prices, error) {
 	return prices, nil
 }
 
-// store is the cache as commands that ask models use it.
-type store interface {
-	cache.Store
-	io.Closer
-}
-
-// openStore opens the cache. A dry run finds an empty one where there is none yet.
-func (s *serverFlags) openStore(ctx context.Context, e *env, looks bool) (store, error) {
+// openStore opens the cache, and returns what closes it. A dry run finds an empty one where
+// there is none yet. What the cache cannot store is written elsewhere.
+func (c *callFlags) openStore(ctx context.Context, e *env) (opened cache.Store, end func(), err error) {
 	mode := []cache.Option{e.cacheWarnings()}
-	if s.offline || looks {
+	if !c.calling() {
 		mode = append(mode, cache.ReadOnly())
 	}
-	db, err := cache.Open(ctx, s.cache, mode...)
-	if looks && errors.Is(err, fs.ErrNotExist) && !cache.IsPostgres(s.cache) {
-		return struct {
-			cache.Store
-			io.Closer
-		}{cache.NewMemory(), io.NopCloser(nil)}, nil
+	db, err := cache.Open(ctx, c.cache, mode...)
+	switch {
+	case c.dryRun && errors.Is(err, fs.ErrNotExist) && !cache.IsPostgres(c.cache):
+		return cache.NewMemory(), func() {}, nil
+	case err != nil:
+		return nil, nil, err // not db: a nil *cache.Database is not a nil store
+	case !c.calling():
+		return db, func() { db.Close() }, nil
 	}
-	if err != nil {
-		return nil, err // not db: a nil *cache.Database is not a nil store
-	}
-	if s.offline || looks {
-		return db, nil
-	}
-	return s.sparing(ctx, e, db), nil
-}
-
-// sparingStore is a cache that writes what it cannot store elsewhere, and says so at the end.
-type sparingStore struct {
-	*cache.Spare
-	flags *serverFlags
-	e     *env
-}
-
-// sparing returns the store, after it has taken up what earlier runs could not store.
-func (s *serverFlags) sparing(ctx context.Context, e *env, db *cache.Database) store {
 	dir := "."
 	if f := e.command.Flags().Lookup("output"); f != nil {
 		dir = filepath.Dir(f.Value.String())
 	}
-	spare := cache.NewSpare(db, s.cache, dir, os.TempDir())
+	spare := cache.NewSpare(db, c.cache, dir, os.TempDir())
 	n, err := spare.TakeUp(ctx)
 	if n > 0 {
-		e.note("%s that an earlier run could not store: now in %s", english.Thousands(n, "answer"), s.storedIn())
+		e.note("%s that an earlier run could not store: now in %s", english.Thousands(n, "answer"), c.storedIn())
 	}
 	if err != nil {
 		e.warn("answers that an earlier run could not store are not taken up: %v", err)
 	}
-	return sparingStore{spare, s, e}
+	return spare, func() { c.closeSpare(e, spare) }, nil
 }
 
-// Close implements io.Closer.
-func (s sparingStore) Close() error {
-	if saved, _, _ := s.Unstored(); saved > 0 {
+// closeSpare closes the cache, and says what it could not store.
+func (c *callFlags) closeSpare(e *env, spare *cache.Spare) {
+	if saved, _, _ := spare.Unstored(); saved > 0 {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		_, _ = s.TakeUp(ctx) // there may be room again; if not, the warning below says what is left
+		_, _ = spare.TakeUp(ctx) // there may be room again; if not, the warning below says what is left
 		cancel()
 	}
-	saved, files, lost := s.Unstored()
+	saved, files, lost := spare.Unstored()
 	if saved > 0 {
-		s.e.warn("%s could not be stored, and wait in %s: the next run with this cache and the same output takes them up, as does refract cache import %s FILE", english.Thousands(saved, "answer"), strings.Join(files, " and "), s.flags.storedIn())
+		e.warn("%s could not be stored, and wait in %s: the next run with this cache and the same output takes them up, as does refract cache import %s FILE", english.Thousands(saved, "answer"), strings.Join(files, " and "), c.storedIn())
 	}
 	if lost > 0 {
-		s.e.warn("%s could neither be stored nor written to the output's folder or the temporary one, and are lost", english.Thousands(lost, "answer"))
+		e.warn("%s could neither be stored nor written to the output's folder or the temporary one, and are lost", english.Thousands(lost, "answer"))
 	}
-	return s.Spare.Close()
+	spare.Close()
 }
 
 // storedIn is the name of the cache in messages, without secrets.
@@ -270,6 +249,28 @@ func (s *serverFlags) client(e *env, endpoint llm.Endpoint, server string) (*llm
 	}
 	s.clients.Store(key, client)
 	return client, nil
+}
+
+// asked is the client of a run, nil if nothing is called. A dry run has made one, to find what is wrong
+// with its settings.
+func (c *callFlags) asked(e *env, endpoint llm.Endpoint, server string) (*llm.Client, error) {
+	if c.offline {
+		return nil, nil
+	}
+	client, err := c.client(e, endpoint, server)
+	if c.dryRun || err != nil {
+		return nil, err
+	}
+	return client, nil
+}
+
+// completer is the same for questions.
+func (c *callFlags) completer(e *env, endpoint llm.Endpoint, server string) (ask.Completer, error) {
+	if client, err := c.asked(e, endpoint, server); client == nil {
+		return nil, err // not client: a nil *llm.Client is not a nil Completer
+	} else {
+		return client, nil
+	}
 }
 
 // watch makes a run's progress say what its calls wait for.
@@ -365,8 +366,8 @@ func (c *callFlags) ended(ctx context.Context, e *env, spent ask.Spent, called i
 	if spent.Priced && spent.Calls > 0 {
 		e.note("the calls cost %.4f", spent.Cost)
 	}
-	if spent.Guessed > 0 && spent.Priced {
-		e.warn("answers without token counts, each counted at its highest possible cost: %d", spent.Guessed)
+	if spent.Priced {
+		e.warnOf(spent.Guessed, "answers without token counts, each counted at its highest possible cost")
 	}
 	if err == nil || errors.Is(err, ask.ErrNotStored) || errors.Is(err, embeddings.ErrNotStored) || called == 0 && ctx.Err() == nil {
 		return

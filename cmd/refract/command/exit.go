@@ -145,6 +145,13 @@ func (e *env) warn(format string, args ...any) {
 	fmt.Fprintln(e.stderr, e.painted("warning:", text.FgYellow)+" "+report.Visible(redact.Message(fmt.Sprintf(format, args...))))
 }
 
+// warnOf warns of a number of things, if there are any.
+func (e *env) warnOf(n int, what string, args ...any) {
+	if n > 0 {
+		e.warn(what+": %d", append(args, n)...)
+	}
+}
+
 // painted colours a word on a terminal, unless NO_COLOR or TERM=dumb forbids it.
 func (e *env) painted(word string, colour text.Color) string {
 	if !e.stderrTerminal {

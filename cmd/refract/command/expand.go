@@ -63,7 +63,7 @@ The exit code is 1 where --complete N was not reached or no answer has a text.`,
 	ef.out.registerFormat(cmd, "of --dry-run: ", "")
 	ef.out.registerLines(cmd)
 	flag := modelFlags.of(cmd)
-	flag("model", plain(&c.Model, ""), "`MODEL` to ask (required)", shown, fromConfig)
+	flag("model", plain(&c.Model, ""), "`MODEL` to ask", required("name the model to ask"), shown, fromConfig)
 	flag("revision", plain(&c.Revision, ""), "revision of the model's weights, recorded with every answer")
 	flag("endpoint", plain((*string)(&c.Endpoint), string(llm.Chat)), "chat, completions for models without a chat template, or messages for Anthropic's API",
 		oneOf(string(llm.Chat), string(llm.Completions), string(llm.Messages)))
@@ -93,8 +93,6 @@ The exit code is 1 where --complete N was not reached or no answer has a text.`,
 func (ef *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err error) {
 	cfg = ef.config
 	switch {
-	case cfg.Model == "":
-		return cfg, usagef("--model is missing: name the model to ask")
 	case ef.calls.offline && ef.batch:
 		return cfg, usagef("--offline makes no call, but --batch does: leave one out")
 	case ef.out.formatGiven && !ef.calls.dryRun:

@@ -46,10 +46,8 @@ func (ef *expandFlags) run(ctx context.Context, e *env, args []string) error {
 		r.prices = r.prices.Batched()
 	}
 	r.spend = ask.NewBudget(ef.calls.limits(), r.prices)
-	if ef.calls.calling() {
-		if r.client, err = ef.calls.client(e, cfg.Endpoint, ""); err != nil {
-			return err
-		}
+	if r.client, err = ef.calls.asked(e, cfg.Endpoint, ""); err != nil {
+		return err
 	}
 	whole, err := ef.data.dataset(e, args, true)
 	if err != nil {
@@ -59,11 +57,11 @@ func (ef *expandFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	r.cfg.Segments, _ = dataset.Len(r.ds)
-	store, err := ef.calls.openStore(ctx, e, ef.calls.dryRun)
+	store, end, err := ef.calls.openStore(ctx, e)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer end()
 	r.cfg.Store = store
 	if err := ef.check.learn(ctx, e, args, whole, cfg.Prompts); err != nil {
 		return err

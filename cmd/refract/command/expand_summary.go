@@ -165,14 +165,9 @@ func (f *findings) noteAll(e *env, checked bool) {
 	if f.checked.Any() {
 		e.note("%s", &f.checked)
 	}
-	warn := func(n int, what string) {
-		if n > 0 {
-			e.warn("%s: %d", what, n)
-		}
-	}
 	if !checked { // the verdicts say it
-		warn(f.Cut, "answers cut by --max-tokens, kept and marked with the finish reason \"length\"")
-		warn(f.NoText, "answers without text, empty or withheld by the server")
+		e.warnOf(f.Cut, "answers cut by --max-tokens, kept and marked with the finish reason \"length\"")
+		e.warnOf(f.NoText, "answers without text, empty or withheld by the server")
 	}
-	warn(f.Textless, "references without text, which are not expanded")
+	e.warnOf(f.Textless, "references without text, which are not expanded")
 }

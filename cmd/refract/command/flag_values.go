@@ -133,13 +133,24 @@ func plain[T any](to *T, def T) pflag.Value {
 	case *float64:
 		f.Float64Var(to, name, def.(float64), "")
 	case *time.Duration:
-		f.DurationVar(to, name, def.(time.Duration), "")
+		v := valueOf(to, def.(time.Duration).String(), timeOf)
+		v.kind = "duration"
+		return v
 	case *[]string:
 		f.StringArrayVar(to, name, def.([]string), "")
 	case *[]int:
 		f.IntSliceVar(to, name, def.([]int), "")
 	}
 	return f.Lookup(name).Value
+}
+
+// timeOf reads a time.
+func timeOf(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, &unwantedError{s, "a time of 0 or more, such as 90s or 30m"}
+	}
+	return d, nil
 }
 
 // parsed is the value of a flag that a function reads.

@@ -36,12 +36,13 @@ var sections = []section{inputFlags, metricFlags, taskFlags, statisticFlags, mod
 type known struct {
 	pflag.Value
 	section    section
-	shown      bool // by --help; --help all shows all
-	fromConfig bool // refract.yaml and the environment may set it
-	neutral    bool // it changes no result, or names the input, which its content identifies
-	wholly     bool // it needs the whole input, and not a shard of it
-	withMatrix bool // it says what becomes of scores, those of a stored matrix too
-	notByHuman bool // it does nothing where people's scores are estimated
+	shown      bool   // by --help; --help all shows all
+	fromConfig bool   // refract.yaml and the environment may set it
+	neutral    bool   // it changes no result, or names the input, which its content identifies
+	wholly     bool   // it needs the whole input, and not a shard of it
+	withMatrix bool   // it says what becomes of scores, those of a stored matrix too
+	notByHuman bool   // it does nothing where people's scores are estimated
+	missing    string // what to do where it is not set; "" for a flag that need not be
 	checks     []func(set string) error
 	files      func(value string) []usedPath // that a value names; nil for none
 	words      cobra.CompletionFunc          // that the shell offers; nil for files
@@ -56,6 +57,9 @@ func neutral(k *known)    { k.neutral = true }
 func wholly(k *known)     { k.wholly = true }
 func withMatrix(k *known) { k.withMatrix = true }
 func notByHuman(k *known) { k.notByHuman = true }
+
+// required refuses to run without the flag, and says what to do.
+func required(remedy string) fact { return func(k *known) { k.missing = remedy } }
 
 // names says which files a value names.
 func names(files func(value string) []usedPath) fact { return func(k *known) { k.files = files } }
@@ -78,6 +82,9 @@ func (s section) of(cmd *cobra.Command) func(name string, v pflag.Value, usage s
 		k := &known{Value: v, section: s, neutral: slices.Contains([]section{budgetFlags, resultFlags, commonFlags}, s)}
 		for _, add := range facts {
 			add(k)
+		}
+		if k.missing != "" {
+			usage += " (required)"
 		}
 		name, short, _ := strings.Cut(name, ",")
 		f := flags.VarPF(k, name, short, usage)
@@ -106,6 +113,20 @@ func (e *env) refuse(why string, unfit func(*known) bool) (err error) {
 	e.command.Flags().Visit(func(f *pflag.Flag) {
 		if err == nil && unfit(knownOf(f)) {
 			err = usagef("--%s %s", f.Name, why)
+		}
+	})
+	return err
+}
+
+// complete refuses to run without a flag that is required.
+func complete(cmd *cobra.Command) (err error) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		name := "--" + f.Name
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand
+		}
+		if k := knownOf(f); err == nil && k.missing != "" && k.String() == "" {
+			err = usagef("%s is missing: %s", name, k.missing)
 		}
 	})
 	return err

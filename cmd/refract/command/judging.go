@@ -54,7 +54,8 @@ type judging struct {
 	metrics  []metrics.Metric // to close
 	asker    *ask.Asker       // nil where no metric asks a model
 	opening  sync.Once
-	store    store // nil until it is needed
+	store    cache.Store // nil until it is needed
+	endStore func()
 	closed   error // why it cannot be opened
 	prices   ask.Prices
 	spend    *ask.Budget
@@ -133,10 +134,8 @@ func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
 		from, to = j.languages()
 	}
 	env := judge.Environment{Source: languageName(from), Target: languageName(to), Asker: j.asker, Model: j.model, Policy: j.policy, Observe: func(r ask.Result) { j.answers.add(j.progress, j.spend, r) }}
-	if j.calls.calling() {
-		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) {
-			return j.calls.client(j.e, r.Endpoint(), server)
-		}
+	env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) {
+		return j.calls.completer(j.e, r.Endpoint(), server)
 	}
 	return env, nil
 }
@@ -216,10 +215,8 @@ func (j *judging) open(ctx context.Context) error {
 	cfg.OtherForm = func(model string, why error) {
 		j.e.warn("model %s is asked without a schema for its answers, because the server refuses it: %v; the signatures of its judges do not show that", model, why)
 	}
-	if j.calls.calling() {
-		if cfg.Client, err = j.calls.client(j.e, llm.Chat, ""); err != nil {
-			return err
-		}
+	if cfg.Client, err = j.calls.completer(j.e, llm.Chat, ""); err != nil {
+		return err
 	}
 	if cfg.Store, err = j.sharedStore(ctx); err != nil {
 		return err
@@ -239,8 +236,8 @@ func (j *judging) limit() (err error) {
 }
 
 // sharedStore returns the cache, which the first call opens.
-func (j *judging) sharedStore(ctx context.Context) (store, error) {
-	j.opening.Do(func() { j.store, j.closed = j.calls.openStore(ctx, j.e, j.calls.dryRun) })
+func (j *judging) sharedStore(ctx context.Context) (cache.Store, error) {
+	j.opening.Do(func() { j.store, j.endStore, j.closed = j.calls.openStore(ctx, j.e) })
 	return j.store, j.closed
 }
 
@@ -324,7 +321,7 @@ func (j *judging) close() {
 		j.e.warn("%v", err)
 	}
 	if j.store != nil {
-		j.store.Close()
+		j.endStore()
 	}
 }
 

@@ -88,14 +88,9 @@ func (r *planRun) scored(dataset string, eng *refract.Engine, s *refract.Segment
 
 // show executes a plan and shows its result and what judges report. It fails if too few
 // of their answers have a score.
-func (r *planRun) show(ctx context.Context, show func(*experiment.Result) error) error {
+func (r *planRun) show(ctx context.Context, show func(*experiment.Result) error) (err error) {
 	defer r.judging.close()
-	err := r.carryOut(ctx, show)
-	r.judging.done(ctx, err)
-	return err
-}
-
-func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) error) error {
+	defer func() { r.judging.done(ctx, err) }()
 	r.e.collectAt(60) // what is alive is large and stays, so that collecting it often costs little
 	r.Options = r.judging.options(r.Options)
 	r.Progress = func(step string) {

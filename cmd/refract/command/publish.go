@@ -48,9 +48,9 @@ is an error. System outputs and human judgements are left out.`,
 	}, cobra.MaximumNArgs(1), p.run)
 	p.data.register(cmd)
 	p.decisions.register(cmd)
-	flag := resultFlags.of(cmd)
-	flag("to", plain(&p.options.Format, ""), strings.Join(dataset.Formats(), ", ")+" (required)", shown, oneOf(dataset.Formats()...))
-	flag("output,o", plain(&p.dir, ""), "`DIR` to write, which must be new or empty (required)", shown, names(writesFile))
+	flag, formats := resultFlags.of(cmd), strings.Join(dataset.Formats(), ", ")
+	flag("to", plain(&p.options.Format, ""), formats, required("say the format, one of "+formats), shown, oneOf(dataset.Formats()...))
+	flag("output,o", plain(&p.dir, ""), "`DIR` to write, which must be new or empty", required("name the folder to write"), shown, names(writesFile))
 	p.out.registerFormat(cmd, "how the result is printed: ", "")
 	flag = taskFlags.of(cmd)
 	flag("license", valueOf(&p.options.Card.License, "", publish.License), "license of the set, for its card, as the Hub names it, such as cc-by-4.0", shown)
@@ -60,12 +60,6 @@ is an error. System outputs and human judgements are left out.`,
 }
 
 func (p *publishRun) run(ctx context.Context, e *env, args []string) error {
-	switch {
-	case p.options.Format == "":
-		return usagef("--to is missing: say the format, one of %s", strings.Join(dataset.Formats(), ", "))
-	case p.dir == "":
-		return usagef("-o is missing: name the folder to write")
-	}
 	source, target := p.language.languages(args)
 	if target != "" {
 		p.options.Card.Languages = []string{target}

@@ -48,9 +48,7 @@ func (d *decisionFlag) note(e *env) {
 	}
 	accepted, rejected, edited := d.read.Count(review.Accept), d.read.Count(review.Reject), d.read.Count(review.Edit)
 	e.note("carried out: %s by people (accepted %d, rejected %d, edited %d)", english.Thousands(accepted+rejected+edited, "decision"), accepted, rejected, edited)
-	if n := d.read.Repeats(); n > 0 {
-		e.warn("decisions for a text that the segment already has, which stay rejected as duplicate or copy: %d", n)
-	}
+	e.warnOf(d.read.Repeats(), "decisions for a text that the segment already has, which stay rejected as duplicate or copy")
 }
 
 // noteMeaning reports for each model how many of its variants keep the meaning, and
@@ -93,7 +91,7 @@ publish' carries the decisions out.`,
 	}, cobra.MaximumNArgs(1), r.run)
 	r.data.register(cmd)
 	flag := resultFlags.of(cmd)
-	flag("output,o", plain(&r.path, ""), "`FILE` to add decisions to; NAME.html writes the page instead of serving it", shown, names(writesFile))
+	flag("output,o", plain(&r.path, ""), "`FILE` to add decisions to; NAME.html writes the page instead of serving it", required("name the file of decisions, or NAME.html for only the page"), shown, names(writesFile))
 	flag("listen", plain(&r.listen, "127.0.0.1:0"), "`ADDRESS` of this machine to serve the page at; port 0 takes a free one", shown)
 	flag("show", valueOf(&r.wanted, "50,50,3", r.parseShown), "`DRAWN,ALARMED,REJECTED`: how many accepted answers at random, more with most alarms, and rejected ones of each pattern", shown)
 	flag("seed", plain(&r.wanted.Seed, defaultSeed), "seed of the draw", shown)
@@ -111,9 +109,6 @@ func (r *reviewRun) parseShown(s string) (review.Wanted, error) {
 }
 
 func (r *reviewRun) run(ctx context.Context, e *env, args []string) error {
-	if r.path == "" {
-		return usagef("-o is missing: name the file of decisions, or NAME.html for only the page")
-	}
 	ds, err := r.data.dataset(e, args, false)
 	if err != nil {
 		return err

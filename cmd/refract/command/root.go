@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -85,7 +86,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	flag("config", plain(&e.configPath, ""), "`FILE` of flags about models, servers and budgets (default refract.yaml, if it exists)", names(readsFile))
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		e.command = cmd
-		if err := e.configure(cmd); err != nil {
+		if err := cmp.Or(e.configure(cmd), complete(cmd)); err != nil {
 			return err
 		}
 		return e.distinctPaths(cmd, args)

@@ -3,11 +3,9 @@ package command
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/matrix"
-	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -37,7 +35,6 @@ func (s *scoreFlags) ofMatrix(ctx context.Context, e *env, args []string) error 
 		return err
 	}
 	var to *sink
-	ended := map[int]int{} // segments, by metric
 	for seg, err := range in.Segments(ctx) {
 		if err != nil {
 			return err
@@ -51,23 +48,12 @@ func (s *scoreFlags) ofMatrix(ctx context.Context, e *env, args []string) error 
 				return err
 			}
 		}
-		for k := range seg.Metrics {
-			if slices.Contains(seg.Metrics[k].Status, metrics.Ended) {
-				ended[k]++
-			}
-		}
 		if err := to.add(seg); err != nil {
 			return err
 		}
 	}
-	failed := &refract.Incomplete{}
-	for k, info := range in.Metrics() {
-		if n := ended[k]; n > 0 {
-			failed.Metrics = append(failed.Metrics, info.Name)
-			failed.Errs = append(failed.Errs, fmt.Errorf("%s: did not score %s of the matrix; score them again", info.Name, english.Count(n, "segment")))
-		}
-	}
-	if err := to.end(ctx, failed); err != nil || len(failed.Errs) == 0 {
+	failed := in.Ended()
+	if err := to.end(ctx, failed); err != nil || failed == nil {
 		return err
 	}
 	if err := e.commit(); err != nil {

@@ -53,7 +53,7 @@ The output is the dataset as JSON Lines; the other variants are moved to
 	c.data.register(cmd)
 	c.out.registerLines(cmd)
 	flag := taskFlags.of(cmd)
-	flag("count,k", valueOf(&c.k, "", parseCount), "variants of a segment to keep, or all: as many as every segment has (required)", shown, offers(listAll))
+	flag("count,k", valueOf(&c.k, "", parseCount), "variants of a segment to keep, or all: as many as every segment has", required("say how many variants of a segment to keep, or all"), shown, offers(listAll))
 	flag("by", valueOf(&c.selector.Method, selection.ByFacility.String(), selection.ParseMethod), "order, random, farthest or facility", shown, offers(selection.MethodNames()...))
 	flag("seed", plain(&c.selector.Seed, defaultSeed), "seed of random")
 	flag("without-alarms", plain(&c.selector.WithoutAlarms, false), "keep no variant that may have changed the meaning, by the rules of 'refract check'", shown)
@@ -62,9 +62,6 @@ The output is the dataset as JSON Lines; the other variants are moved to
 }
 
 func (r *selectRun) run(ctx context.Context, e *env, args []string) error {
-	if r.k == 0 {
-		return usagef("-k is missing: say how many variants of a segment to keep, or all")
-	}
 	s := &r.selector
 	if s.WithoutAlarms {
 		_, s.Language = (&languageFlag{}).languages(args)
@@ -105,9 +102,7 @@ func (r *selectRun) run(ctx context.Context, e *env, args []string) error {
 	}
 	e.note("%d segments: kept %d of %d variants by %s", sum.Segments, sum.Kept, sum.Variants, s)
 	e.suggestNext(r.out.path, "publish", "jsonl:"+r.out.path, "--to", "parquet", "-o", "references")
-	if sum.Short > 0 {
-		e.warn("segments with fewer than %d variants to keep: %d", r.k, sum.Short)
-	}
+	e.warnOf(sum.Short, "segments with fewer than %d variants to keep", r.k)
 	return nil
 }
 

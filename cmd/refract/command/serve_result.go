@@ -217,11 +217,8 @@ func (v *scored) ofSystems(out *scoredSetting, acc *refract.Systems, scores []re
 		if own := acc.Signature(sc).String(); own != out.Signature {
 			one.Signature = own
 		}
-		if rows, _ := acc.Samples(sc); rows != nil {
-			one.Statistics = make([][]float64, acc.Segments())
-			for i, segment := range acc.Entered(sc) {
-				one.Statistics[segment] = rows[i]
-			}
+		if sc.OK {
+			one.Statistics = acc.BySegment(sc)
 		}
 		out.Systems.of = append(out.Systems.of, one)
 	}

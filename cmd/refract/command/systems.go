@@ -205,14 +205,7 @@ func (ts *testedSystems) samples(setting int) *significance.Systems {
 		LowerIsBetter: ts.settings[setting].Metric.Info().Direction == metrics.LowerIsBetter,
 	}
 	for i := range ts.names {
-		sc, of := ts.score(setting, i), make([][]float64, ts.acc.Segments())
-		if sc.OK {
-			rows, _ := ts.acc.Samples(sc)
-			for i, segment := range ts.acc.Entered(sc) {
-				of[segment] = rows[i]
-			}
-		}
-		s.Statistics = append(s.Statistics, of)
+		s.Statistics = append(s.Statistics, ts.acc.BySegment(ts.score(setting, i)))
 	}
 	if ts.by == byDocument {
 		return s.Grouped(ts.documents)

@@ -230,11 +230,9 @@ var traits = func() (t [256]uint8) {
 // thirteenA is mteval-v13a's tokenization: join lines, decode four entities, then apply the
 // western rules to a text padded with spaces.
 func (t *Tokenizer) thirteenA(s string) {
-	if strings.IndexByte(s, '\n') >= 0 || strings.Contains(s, "<skipped>") {
-		s = strings.ReplaceAll(s, "<skipped>", "")
-		s = strings.ReplaceAll(s, "-\n", "")
-		s = strings.ReplaceAll(s, "\n", " ")
-	}
+	s = strings.ReplaceAll(s, "<skipped>", "")
+	s = strings.ReplaceAll(s, "-\n", "")
+	s = strings.ReplaceAll(s, "\n", " ")
 	t.b = append(t.b[:0], ' ')
 	t.b = append(t.b, Unescape(s)...)
 	t.b = append(t.b, ' ')

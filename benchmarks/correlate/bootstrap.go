@@ -279,8 +279,8 @@ func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error)
 			if drawn == nil {
 				rs.values(b.weights(rs, from, to), values[from:to], &s)
 			} else {
-				s.block.held = from + 1
-				rs.values(drawn.weights[from:to], values[from:to], &s)
+				s.block.held, s.block.drawn = from+1, drawn.weights[from:to]
+				rs.values(drawn.block(from, to, &s), values[from:to], &s)
 			}
 			if b.Done != nil {
 				b.Done(to - from)

@@ -159,7 +159,7 @@ func (p *exchangedPairs) bounds(mask []uint64, counts bool, s *scratch) (middle,
 		most = fewest
 	}
 	all := p.elements * (p.elements - 1) / 2
-	scale := func(tied int64) float64 { return p.of.scale(all, p.goldTied, max(tied, 0)) }
+	scale := func(tied int64) float64 { return p.of.scale(all, p.goldTied, min(max(tied, 0), all)) }
 	apart := max(ties, -ties)
 	low := scale((2*fewest+apart)>>2) + scale((2*fewest-apart)>>2)
 	a, b := scale((2*most+apart+3)>>2), scale((2*most-apart)>>2) // scales are convex, so they differ most here

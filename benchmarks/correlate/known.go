@@ -1,6 +1,7 @@
 package correlate
 
 import (
+	"math"
 	"slices"
 	"sync"
 )
@@ -54,8 +55,8 @@ func (k *known) goldMeans(c goldCells, systems int) *meanGolds {
 	return k.means[c.groups]
 }
 
-// mostDraws bounds the weights that are held, in numbers.
-const mostDraws = 1 << 22
+// mostDraws bounds the weights that are held, a byte each, and mostSoft the p-values.
+const mostDraws, mostSoft = 1 << 26, 1 << 22
 
 // draws are the weights of the units in all resamples of a bootstrap, with what follows from them
 // and gold scores only.
@@ -63,7 +64,7 @@ type draws struct {
 	resamples int
 	seed      uint64
 	pool      []int32
-	weights   [][]int32
+	weights   [][]uint8 // of each resample
 
 	mu   sync.Mutex
 	tied map[int]*heldTies // of each vector
@@ -76,17 +77,41 @@ type heldTies struct {
 	squares, groups []int64
 }
 
-// drawn returns how often each resample draws each unit, nil if there are too many to hold.
+// drawn returns how often each resample draws each unit, nil if that is too much to hold.
 func (k *known) drawn(b Bootstrap, rs *resampler) *draws {
-	if k == nil || b.Resamples*rs.units > mostDraws {
+	if k == nil || rs.units == 0 || b.Resamples*rs.units > mostDraws {
 		return nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if d := k.draws; d == nil || d.resamples != b.Resamples || d.seed != b.Seed || !slices.Equal(d.pool, rs.pool) || len(d.weights[0]) != rs.units {
-		k.draws = &draws{resamples: b.Resamples, seed: b.Seed, pool: rs.pool, weights: b.weights(rs, 0, b.Resamples), tied: map[int]*heldTies{}}
+	if d := k.draws; d != nil && d.resamples == b.Resamples && d.seed == b.Seed && slices.Equal(d.pool, rs.pool) && len(d.weights[0]) == rs.units {
+		return d
 	}
-	return k.draws
+	d := &draws{resamples: b.Resamples, seed: b.Seed, pool: rs.pool, tied: map[int]*heldTies{}}
+	for i := range b.Resamples {
+		held := make([]uint8, rs.units)
+		for u, w := range b.weights(rs, i, i+1)[0] {
+			if held[u] = uint8(w); w > math.MaxUint8 {
+				return nil
+			}
+		}
+		d.weights = append(d.weights, held)
+	}
+	k.draws = d
+	return d
+}
+
+// block returns the weights in some resamples.
+func (d *draws) block(from, to int, s *scratch) [][]int32 {
+	units := len(d.weights[0])
+	s.weights, s.rows = slices.Grow(s.weights[:0], (to-from)*units), s.rows[:0]
+	for _, held := range d.weights[from:to] {
+		for _, w := range held {
+			s.weights = append(s.weights, int32(w))
+		}
+		s.rows = append(s.rows, s.weights[len(s.weights)-units:])
+	}
+	return s.rows
 }
 
 // hold returns the ties of the gold scores of a vector in all resamples.
@@ -96,12 +121,13 @@ func (d *draws) hold(vector int, of Row, t *ties, width int) *heldTies {
 	if held := d.tied[vector]; held != nil && slices.Equal(held.Gold, of.Gold) && slices.Equal(held.unit, of.unit) {
 		return held
 	}
-	held, b := &heldTies{Row: of}, new(block)
-	for weights := range slices.Chunk(d.weights, laneCapacity(width)) {
+	held, b, s, capacity := &heldTies{Row: of}, new(block), new(scratch), laneCapacity(width)
+	for from := 0; from < d.resamples; from += capacity {
+		to := min(from+capacity, d.resamples)
 		var squares, groups [mostOfBlock]int64
-		b.pack(weights, width)
+		b.pack(d.block(from, to, s), width)
 		t.count(b, &squares, &groups)
-		held.squares, held.groups = append(held.squares, squares[:len(weights)]...), append(held.groups, groups[:len(weights)]...)
+		held.squares, held.groups = append(held.squares, squares[:to-from]...), append(held.groups, groups[:to-from]...)
 	}
 	d.tied[vector] = held
 	return held
@@ -115,7 +141,7 @@ type heldSoft struct {
 
 // softGold returns where to hold the p-values of gold scores, nil if they are too many.
 func (d *draws) softGold(rows []Row) *ofDraws[[]float64] {
-	if len(rows)*len(rows)*d.resamples/2 > mostDraws {
+	if len(rows)*len(rows)*d.resamples/2 > mostSoft {
 		return nil
 	}
 	d.mu.Lock()
@@ -130,15 +156,15 @@ func (d *draws) softGold(rows []Row) *ofDraws[[]float64] {
 // ofDraws holds a value for each draw, by the place of its weights.
 type ofDraws[T any] struct{ made sync.Map }
 
-// get computes a value unless it is held; always if d is nil.
-func (d *ofDraws[T]) get(weights []int32, compute func() T) T {
-	if d == nil {
+// get computes a value unless it is held; always if d or draw is nil.
+func (d *ofDraws[T]) get(draw *uint8, compute func() T) T {
+	if d == nil || draw == nil {
 		return compute()
 	}
-	if v, ok := d.made.Load(&weights[0]); ok {
+	if v, ok := d.made.Load(draw); ok {
 		return v.(T)
 	}
 	v := compute()
-	d.made.Store(&weights[0], v)
+	d.made.Store(draw, v)
 	return v
 }

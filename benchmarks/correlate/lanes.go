@@ -39,6 +39,7 @@ type block struct {
 	weights [][]int32 // of each resample
 	units   []lanes   // the same weights
 	held    int       // 1 + the number of the first resample, if their draws are held
+	drawn   [][]uint8 // these draws
 }
 
 // laneWidth is the number of bits of a lane that holds numbers up to most.

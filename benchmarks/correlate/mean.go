@@ -241,10 +241,10 @@ func (r *meanGolds) golds(weights []int32, s *scratch) (out goldMeans) {
 // both returns the means of both scores under weights, by group and system.
 func (r *meanRow) both(weights []int32, s *scratch) (gold goldMeans, metric []float64) {
 	var held *ofDraws[goldMeans]
-	if s.block.held > 0 && len(r.ends)*len(r.columns) <= 4*len(weights) { // otherwise they are too many
+	if len(r.ends)*len(r.columns) <= 4*len(weights) { // otherwise they are too many
 		held = &r.held
 	}
-	gold = held.get(weights, func() goldMeans { return r.golds(weights, s) })
+	gold = held.get(s.draw, func() goldMeans { return r.golds(weights, s) })
 	metric = make([]float64, 0, len(gold.cells))
 	for _, sums := range r.sums(r.metric, weights, s) {
 		for sys := range r.columns {

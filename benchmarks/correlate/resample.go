@@ -179,6 +179,9 @@ func (rs *resampler) means(b *block, out []float64, s *scratch) {
 	}
 	for i, r := range rs.rows {
 		for k, w := range b.weights {
+			if b.drawn != nil {
+				s.draw = &b.drawn[k][0]
+			}
 			add(i, k, r.weighted(w, s))
 		}
 	}
@@ -272,6 +275,9 @@ type scratch struct {
 	times, drawn []int32
 	block        block
 	nodes, sums  []lanes
+	weights      []int32
+	rows         [][]int32
+	draw         *uint8 // the place of the held draw that the weights are of, nil without one
 }
 
 // floats returns slices of n and m zeros.

@@ -49,14 +49,14 @@ func (t *softTable) repeated(scores func(Row) []float64, times func(r Row, i int
 	return out
 }
 
-func (t *softTable) weighted(weights []int32, _ *scratch) float64 {
+func (t *softTable) weighted(weights []int32, s *scratch) float64 {
 	drawn := func(r Row, i int) int32 { return weights[r.unit[i]] }
-	return softOf(t.goldOf(weights, drawn), t.pValues(t.repeated(rowMetric, drawn)))
+	return softOf(t.goldOf(s.draw, drawn), t.pValues(t.repeated(rowMetric, drawn)))
 }
 
 // goldOf returns the p-values of the gold scores in a resample, nil if these are all equal.
-func (t *softTable) goldOf(weights []int32, drawn func(Row, int) int32) []float64 {
-	return t.gold.get(weights, func() (gold []float64) {
+func (t *softTable) goldOf(draw *uint8, drawn func(Row, int) int32) []float64 {
+	return t.gold.get(draw, func() (gold []float64) {
 		if scores := t.repeated(rowGold, drawn); !allEqual(scores) {
 			gold = t.pValues(scores)
 		}

@@ -1,6 +1,7 @@
 package correlate
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -97,4 +98,24 @@ func TestPairsOfBlocksEqualPlain(t *testing.T) {
 			require.Equal(t, want, counts[i], "resample %d", i)
 		}
 	})
+}
+
+// The pairs of units are the same if these are so large that their sums are moved in between.
+func TestPairsOfLargeUnits(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	r := Row{}
+	for i := range 900 {
+		r.Gold, r.Metric = append(r.Gold, float64(random.IntN(9))), append(r.Metric, float64(random.IntN(90)))
+		r.unit = append(r.unit, int32(min(i%3, 1)))
+	}
+	var got vectorCounts
+	k := newPairsRow(r, newRanking(r.Gold), 2, 2, &pairsStatistic{agree: true, value: func(c vectorCounts) float64 {
+		got = c
+		return 0
+	}})
+	require.NotNil(t, k.byUnit)
+	var s scratch
+	s.block.pack([][]int32{{1, 1}}, 64)
+	k.values(&s.block, make([]float64, 1), &s)
+	require.Equal(t, naiveCounts(r.Gold, r.Metric, 0), got.PairCounts)
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -100,25 +101,25 @@ func otherColumns(err error, line []byte, path string) error {
 
 func lineSet(in *input, o Options) *set {
 	in.json = true
+	records := sync.Pool{New: func() any { return &record{} }}
 	rows := func(in *input, skimmed bool) reading {
 		return checked(in.name, "line", o, func(ctx context.Context, each func(*refract.Segment) error) error {
-			return decodeLines(ctx, in, o.Warn, func() func([]byte, refract.Position) (*refract.Segment, error) {
-				r := &record{}
-				return func(line []byte, pos refract.Position) (*refract.Segment, error) {
-					if skimmed {
-						if s := skim(line, pos); s != nil {
-							return s, nil
-						}
+			return decodeLines(ctx, in, o.Warn, func(line []byte, pos refract.Position) (*refract.Segment, error) {
+				if skimmed {
+					if s := skim(line, pos); s != nil {
+						return s, nil
 					}
-					s, err := r.parse(line, pos)
-					if err != nil && pos.Line == 1 && in.from == 0 && !in.stream {
-						err = otherColumns(err, line, in.name)
-					}
-					if err == nil {
-						err = placed(checkVariants(s), s.Pos)
-					}
-					return s, err
 				}
+				r := records.Get().(*record)
+				defer records.Put(r)
+				s, err := r.parse(line, pos)
+				if err != nil && pos.Line == 1 && in.from == 0 && !in.stream {
+					err = otherColumns(err, line, in.name)
+				}
+				if err == nil {
+					err = placed(checkVariants(s), s.Pos)
+				}
+				return s, err
 			}, each)
 		})
 	}

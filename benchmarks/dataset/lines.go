@@ -241,8 +241,8 @@ func (l *lineReader) wouldWait() bool {
 }
 
 // decodeLines decodes every line of a pass on all cores, and calls each with the results in
-// order. decoder is called once for each goroutine.
-func decodeLines[T any](ctx context.Context, in *input, warn func(Warning), decoder func() func(line []byte, pos refract.Position) (T, error), each func(T) error) error {
+// order.
+func decodeLines[T any](ctx context.Context, in *input, warn func(Warning), decode func(line []byte, pos refract.Position) (T, error), each func(T) error) error {
 	var l *lineReader
 	defer func() {
 		if l != nil {
@@ -257,15 +257,12 @@ func decodeLines[T any](ctx context.Context, in *input, warn func(Warning), deco
 		}
 		return l.cut(c)
 	}
-	decodeOne := func() func(*lines, int) (T, error) {
-		decode := decoder()
-		return func(c *lines, i int) (T, error) {
-			start := 0
-			if i > 0 {
-				start = c.ends[i-1]
-			}
-			return decode(c.text[start:c.ends[i]:c.ends[i]], refract.Position{File: in.name, Line: c.numbers[i], After: in.after})
+	decodeOne := func(c *lines, i int) (T, error) {
+		start := 0
+		if i > 0 {
+			start = c.ends[i-1]
 		}
+		return decode(c.text[start:c.ends[i]:c.ends[i]], refract.Position{File: in.name, Line: c.numbers[i], After: in.after})
 	}
 	reached := func(c *lines, i int) {
 		for len(c.warnings) > 0 && (i == c.len() || c.warnings[0].Pos.Line <= c.numbers[i]) {

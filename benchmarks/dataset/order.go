@@ -23,14 +23,13 @@ type chunk interface {
 //
 // A goroutine of its own calls cut, with a chunk that was used before and may be used again, or
 // the zero value. cut may return a last chunk along with an error; it is io.EOF at the end. What
-// cut waits for must end with its context. decoder is called once for each goroutine, and what it
-// returns decodes item i of a chunk. The first error in the file is returned. If reached is
-// not nil, it is called before each item, before an item that cannot be decoded, and at the end of
-// a chunk.
+// cut waits for must end with its context. decode decodes item i of a chunk. The first error in the
+// file is returned. If reached is not nil, it is called before each item, before an item that cannot
+// be decoded, and at the end of a chunk.
 //
 // It holds a few chunks for each core, and never several large ones. No goroutine is left when
 // it returns.
-func inOrder[C chunk, T any](ctx context.Context, cut func(ctx context.Context, again C) (C, error), decoder func() func(c C, i int) (T, error), reached func(c C, i int), each func(T) error) error {
+func inOrder[C chunk, T any](ctx context.Context, cut func(ctx context.Context, again C) (C, error), decode func(c C, i int) (T, error), reached func(c C, i int), each func(T) error) error {
 	type job struct {
 		chunk C
 		held  int64
@@ -78,7 +77,6 @@ func inOrder[C chunk, T any](ctx context.Context, cut func(ctx context.Context, 
 	})
 	for range workers {
 		running.Go(func() {
-			decode := decoder()
 			for j := range todo {
 				j.items = make([]T, 0, j.chunk.len())
 				for i := range j.chunk.len() {

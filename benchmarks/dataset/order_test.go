@@ -163,9 +163,7 @@ func TestChunksHeld(t *testing.T) {
 					return counted{cuts, bytes}, io.EOF
 				}
 				return counted{cuts, bytes}, nil
-			}, func() func(counted, int) (int, error) {
-				return func(c counted, _ int) (int, error) { return c.n, nil }
-			}, nil, func(n int) error {
+			}, func(c counted, _ int) (int, error) { return c.n, nil }, nil, func(n int) error {
 				<-wait
 				if taken++; n != taken {
 					t.Errorf("%d, want %d", n, taken)

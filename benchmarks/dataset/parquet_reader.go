@@ -226,7 +226,7 @@ func eachRow[T, R any](ctx context.Context, p *parquet.File, path string, decode
 		}
 		return decode(&row, pos)
 	}
-	return inOrder(ctx, cut, func() func(*rowChunk, int) (R, error) { return decodeOne }, nil, each)
+	return inOrder(ctx, cut, decodeOne, nil, each)
 }
 
 // sizeOf returns how many bytes a row takes once its texts are copied: in a page, a few

@@ -188,7 +188,7 @@ func (t *tableSpec) eachSeparated(_ func(Warning), prepare, read func(*tableRow)
 		}
 		return r, t.take(r, object, prepare)
 	}
-	return inOrder(context.Background(), rows.cut, func() func(*fieldChunk, int) (*tableRow, error) { return decode }, nil, read)
+	return inOrder(context.Background(), rows.cut, decode, nil, read)
 }
 
 // fieldChunk are rows of a table, and their lines.
@@ -375,7 +375,7 @@ func (t *tableSpec) eachJSON(warn func(Warning), prepare, read func(*tableRow) e
 		r := &tableRow{pos: pos}
 		return r, t.take(r, object, prepare)
 	}
-	err = decodeLines(context.Background(), in, warn, func() func([]byte, refract.Position) (*tableRow, error) { return decode }, func(r *tableRow) error {
+	err = decodeLines(context.Background(), in, warn, decode, func(r *tableRow) error {
 		if r == nil {
 			return nil
 		}

@@ -124,10 +124,8 @@ func (b *buildRun) open(ctx context.Context, e *env) (end func(), err error) {
 	}
 	b.spend = ask.NewBudget(b.calls.limits(), b.rates)
 	cfg := ask.Config{Concurrency: b.calls.atOnce(e), Tolerate: b.calls.tolerate, Budget: b.spend, LeftOut: e.leftOut}
-	if b.calls.calling() {
-		if cfg.Client, err = b.calls.client(e, llm.Chat, ""); err != nil {
-			return nil, err
-		}
+	if cfg.Client, err = b.calls.completer(e, llm.Chat, ""); err != nil {
+		return nil, err
 	}
 	if cfg.Store, end, err = b.calls.openStore(ctx, e); err != nil {
 		return nil, err
@@ -322,12 +320,10 @@ func (b *buildRun) scored(ctx context.Context, e *env, row *build.MixRow, segmen
 func (b *buildRun) refine(ctx context.Context, e *env) error {
 	r := build.Refinement{Samples: b.plan.Samples, Least: b.plan.Least}
 	env := judge.Environment{Asker: b.set.Asker}
-	if b.calls.calling() {
-		env.Client = func(resolved *judge.Resolved, server string) (ask.Completer, error) {
-			c, err := b.calls.client(e, resolved.Endpoint(), server)
-			r.Student.Client = c
-			return c, err
-		}
+	env.Client = func(resolved *judge.Resolved, server string) (ask.Completer, error) {
+		c, err := b.calls.completer(e, resolved.Endpoint(), server)
+		r.Student.Client = c
+		return c, err
 	}
 	m, err := judge.Registry(func(context.Context) (judge.Environment, error) { return env, nil }, e.registry().Names()...).Parse(ctx, b.plan.Judge)
 	if err != nil {

@@ -251,6 +251,28 @@ func (s *serverFlags) client(e *env, endpoint llm.Endpoint, server string) (*llm
 	return client, nil
 }
 
+// asked is the client of a run, nil if nothing is called. A dry run has made one, to find what is wrong
+// with its settings.
+func (c *callFlags) asked(e *env, endpoint llm.Endpoint, server string) (*llm.Client, error) {
+	if c.offline {
+		return nil, nil
+	}
+	client, err := c.client(e, endpoint, server)
+	if c.dryRun || err != nil {
+		return nil, err
+	}
+	return client, nil
+}
+
+// completer is the same for questions.
+func (c *callFlags) completer(e *env, endpoint llm.Endpoint, server string) (ask.Completer, error) {
+	if client, err := c.asked(e, endpoint, server); client == nil {
+		return nil, err // not client: a nil *llm.Client is not a nil Completer
+	} else {
+		return client, nil
+	}
+}
+
 // watch makes a run's progress say what its calls wait for.
 func (s *serverFlags) watch(p *report.Progress) *report.Progress {
 	p.Watch(func() string {

@@ -49,11 +49,8 @@ func (j *judging) embedding(ctx context.Context, m *embeddings.Model, server str
 	m.Store, m.Concurrency = j.store, j.calls.atOnce(j.e)
 	v := &vectors{model: m, spend: j.spend}
 	j.vectors = append(j.vectors, v)
-	if !j.calls.calling() {
-		return nil
-	}
-	client, err := j.calls.client(j.e, "", server)
-	if err != nil {
+	client, err := j.calls.asked(j.e, "", server)
+	if client == nil {
 		return err
 	}
 	v.client, v.progress = client, j.showProgress("embed", "texts")

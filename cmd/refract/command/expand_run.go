@@ -46,10 +46,8 @@ func (ef *expandFlags) run(ctx context.Context, e *env, args []string) error {
 		r.prices = r.prices.Batched()
 	}
 	r.spend = ask.NewBudget(ef.calls.limits(), r.prices)
-	if ef.calls.calling() {
-		if r.client, err = ef.calls.client(e, cfg.Endpoint, ""); err != nil {
-			return err
-		}
+	if r.client, err = ef.calls.asked(e, cfg.Endpoint, ""); err != nil {
+		return err
 	}
 	whole, err := ef.data.dataset(e, args, true)
 	if err != nil {

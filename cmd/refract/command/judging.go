@@ -134,10 +134,8 @@ func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
 		from, to = j.languages()
 	}
 	env := judge.Environment{Source: languageName(from), Target: languageName(to), Asker: j.asker, Model: j.model, Policy: j.policy, Observe: func(r ask.Result) { j.answers.add(j.progress, j.spend, r) }}
-	if j.calls.calling() {
-		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) {
-			return j.calls.client(j.e, r.Endpoint(), server)
-		}
+	env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) {
+		return j.calls.completer(j.e, r.Endpoint(), server)
 	}
 	return env, nil
 }
@@ -217,10 +215,8 @@ func (j *judging) open(ctx context.Context) error {
 	cfg.OtherForm = func(model string, why error) {
 		j.e.warn("model %s is asked without a schema for its answers, because the server refuses it: %v; the signatures of its judges do not show that", model, why)
 	}
-	if j.calls.calling() {
-		if cfg.Client, err = j.calls.client(j.e, llm.Chat, ""); err != nil {
-			return err
-		}
+	if cfg.Client, err = j.calls.completer(j.e, llm.Chat, ""); err != nil {
+		return err
 	}
 	if cfg.Store, err = j.sharedStore(ctx); err != nil {
 		return err

@@ -23,7 +23,9 @@ import (
 // based on, "" for none, and ratings are the errors that people marked.
 func (h *Held) Explorer(ctx context.Context, human string, ratings []dataset.MQMRating) *page.Explorer {
 	h.rate(ratings)
-	h.judgedBy(human)
+	if at := slices.Index(h.humans, human); at > 0 { // they come first
+		h.humans = slices.Insert(slices.Delete(h.humans, at, at+1), 0, human)
+	}
 	e := &page.Explorer{Systems: h.names, Humans: h.humans, Prompts: h.prompts}
 	h.explorer, h.at = e, make([]int, len(h.metrics))
 	digits := make([]int, len(h.metrics))

@@ -93,13 +93,6 @@ func (h *Held) rate(ratings []dataset.MQMRating) {
 	}
 }
 
-// judgedBy moves the human judgements that all numbers are based on to the front.
-func (h *Held) judgedBy(human string) {
-	if at := slices.Index(h.humans, human); at > 0 {
-		h.humans = slices.Insert(slices.Delete(h.humans, at, at+1), 0, human)
-	}
-}
-
 // add appends a name unless it is already there.
 func add(names *[]string, name string) {
 	if !slices.Contains(*names, name) {

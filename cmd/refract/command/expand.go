@@ -128,6 +128,9 @@ func (ef *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err er
 	if cfg.Prompts, err = ef.readPrompts(); err != nil {
 		return cfg, err
 	}
+	e.sourceless = func() bool {
+		return !slices.ContainsFunc(cfg.Prompts, func(p diversify.Prompt) bool { return strings.Contains(p.Text, "{source}") })
+	}
 	if cfg.Check, err = ef.check.checker(e, args, cfg.Prompts); err != nil {
 		return cfg, err
 	}

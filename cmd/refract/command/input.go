@@ -91,7 +91,7 @@ func (c *choiceFlags) Set(list string) error {
 }
 
 func (e *env) datasetOptions() dataset.Options {
-	return dataset.Options{Stdin: e.stdin, Sourceless: e.sourceless, Warn: func(w dataset.Warning) {
+	return dataset.Options{Stdin: e.stdin, Sourceless: func() bool { return e.sourceless == nil || e.sourceless() }, Warn: func(w dataset.Warning) {
 		if text := w.String(); !slices.Contains(e.oddities, text) { // a dataset may be read twice
 			e.oddities = append(e.oddities, text)
 			e.warn("%s", text)

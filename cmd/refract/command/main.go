@@ -40,7 +40,7 @@ type env struct {
 	outputs        []placed       // that are not in place yet
 	paths          paths          // what the command reads and writes
 	oddities       []string       // of the input, of which was warned
-	sourceless     func() bool    // whether no metric of the run reads sources; nil where none is made
+	sourceless     func() bool    // whether no metric or prompt of the run reads sources; nil where none could
 	command        *cobra.Command // that runs
 	next           string         // what to run after this run; "" for nothing
 }

@@ -3,11 +3,12 @@ package page
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/base64"
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // chunkBytes is the size of a block of segments as JSON, before compression: small enough

@@ -10,8 +10,6 @@ import (
 	"io"
 	"time"
 
-	jsonv2 "github.com/go-json-experiment/json"
-
 	"github.com/refract-eval/refract/internal/jsonline"
 )
 
@@ -138,13 +136,8 @@ func (i *Imported) store(ctx context.Context, to *Answers, entries []Entry) erro
 func parseEntry(b []byte) (Entry, error) {
 	unset := "\xff" // differs from every valid text
 	l := line{Text: &unset}
-	err := jsonv2.Unmarshal(b, &l, jsonv2.RejectUnknownMembers(true))
-	var field *jsonv2.SemanticError
-	if errors.As(err, &field) {
-		return Entry{}, fmt.Errorf("not an entry as 'refract cache export' writes it: the value at %q is wrong", field.JSONPointer)
-	}
-	if err != nil {
-		return Entry{}, err
+	if err := jsonline.Unmarshal(b, &l, "an entry"); err != nil {
+		return Entry{}, fmt.Errorf("not an entry as 'refract cache export' writes it: %w", err)
 	}
 	e := Entry{l.Request, Answer{
 		HasText: l.Text != nil, FinishReason: l.FinishReason, ServedModel: l.ServedModel,

@@ -61,14 +61,14 @@ func TestImport(t *testing.T) {
 
 func TestImportErrors(t *testing.T) {
 	for _, test := range []struct{ name, bad, want string }{
-		{"no JSON", "hello", "invalid character"},
-		{"cut", lineB[:40], "unexpected EOF"},
+		{"no JSON", "hello", "bad JSON: invalid character"},
+		{"cut", lineB[:40], "ends before its value does"},
 		{"unknown field", `{"txt":"x","text":null}`, "txt"},
-		{"unknown request field", strings.Replace(lineB, `"sample"`, `"n"`, 1), "/request/n"},
+		{"unknown request field", strings.Replace(lineB, `"sample"`, `"n"`, 1), `request: unknown field "n"`},
 		{"no text", strings.Replace(lineB, `"text":null,`, "", 1), "null"},
 		{"number as text", strings.Replace(lineB, `null`, "1", 1), "text"},
 		{"no model", strings.Replace(lineB, `"m"`, `""`, 1), "no model"},
-		{"params", strings.Replace(lineB, `"sample"`, `"params":[1],"sample"`, 1), "/request/params"},
+		{"params", strings.Replace(lineB, `"sample"`, `"params":[1],"sample"`, 1), "request.params sampling parameters: no JSON object"},
 		{"UTF-8", strings.Replace(lineB, `"b"`, "\"\xff\"", 1), "UTF-8"},
 		{"key of another request", strings.Replace(lineB, "{", `{"key":"`+newEntry(1).Request.Key().String()+`",`, 1), "not the one of the request"},
 	} {

@@ -58,8 +58,8 @@ func (p Params) inForm(without ...string) (_ Params, err error) {
 	dec := stdjson.NewDecoder(strings.NewReader(string(p)))
 	dec.UseNumber()
 	var values map[string]any
-	if err := dec.Decode(&values); err != nil {
-		return "", fmt.Errorf("no JSON object: %w", err)
+	if dec.Decode(&values) != nil {
+		return "", errors.New("no JSON object")
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return "", errors.New("text after the JSON object")

@@ -146,7 +146,7 @@ func TestServeHTTP(t *testing.T) {
 		{"POST", "/v1/score", score(`,"metrics":["gemba-da:sl=a,tl=b,model=m","chrf"]`), nil, 200, `"ended":{`},
 		{"POST", "/v1/score", `{"segments":[{"hypotheses":{"a":"x"},"references":["a"]}],"metrics":["gemba-da:sl=a,tl=b,model=m"]}`, nil, 400, `no segment has a source`},
 		{"POST", "/v1/compare", `{"segments":[` + strings.Join(judged, ",") + `],"metrics":["chrf"],"human":"mqm","statistic":["pearson"],"table":"settings"}`, nil, 200, `"metric":"chrf"`},
-		{"POST", "/v1/compare", score(``), nil, 500, `no human scores`},
+		{"POST", "/v1/compare", score(``), nil, 400, `no human scores`},
 		{"POST", "/v1/compare", score(`,"one_sided":true`), nil, 400, `one-sided p-values need a test`},
 		{"POST", "/v1/score", score(`,"metric":["chrf"]`), nil, 400, `did you mean \"metrics\"`},
 		{"POST", "/v1/score", score(`,"metrics":["chrf"],"metrics":["ter"]`), nil, 400, `is there twice`},

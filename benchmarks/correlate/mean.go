@@ -150,7 +150,7 @@ func (c *goldCells) sameCells(a, b, systems int) bool {
 // numbers is not rounded. Usually two parts are enough. Numbers with few decimals are
 // multiplied by a power of ten, which makes them whole. It overwrites the numbers.
 func exactParts(rest []float64, most int64) (parts [][]float64, scale int) {
-	if scale := wholeScale(rest, most); scale > 0 {
+	if scale := numeric.WholeScale(rest, most); scale > 0 {
 		for i, v := range rest {
 			rest[i] = math.Round(v * float64(scale))
 		}
@@ -174,27 +174,6 @@ func exactParts(rest []float64, most int64) (parts [][]float64, scale int) {
 		}
 		parts = append(parts, part)
 	}
-}
-
-// wholeScale is the power of ten that makes numbers whole; 0 if there is none, or their sums could
-// be rounded.
-func wholeScale(x []float64, most int64) int {
-	const exact, mostDecimals = 1 << 53, 9
-next:
-	for scale, k := 1, 0; k <= mostDecimals; scale, k = 10*scale, k+1 {
-		by := float64(scale)
-		for _, v := range x {
-			whole := math.Round(v * by)
-			if whole/by != v {
-				continue next
-			}
-			if max(by, math.Abs(whole))*float64(most) > exact {
-				return 0
-			}
-		}
-		return scale
-	}
-	return 0
 }
 
 // sums adds the rows of scores by group, each with its unit's weight, or once if weights is nil.

@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // objects reads JSON objects that do not stand on a line each: the elements of an array, as
@@ -15,7 +18,8 @@ import (
 // objects over several lines, as jq writes them. It holds one object at a time.
 type objects struct {
 	*jsontext.Decoder
-	in *bounded
+	in    *bounded
+	other string // a field of the object around the array that has objects, too
 }
 
 // wrappers are the names under which an object has the array of all rows.
@@ -47,7 +51,7 @@ func openObjects(r *bufio.Reader) *objects {
 func newObjects(r io.Reader) *objects {
 	in := &bounded{r, maxLine}
 	// Whoever decodes an object checks its texts and names.
-	return &objects{jsontext.NewDecoder(in, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)), in}
+	return &objects{Decoder: jsontext.NewDecoder(in, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)), in: in}
 }
 
 // enter goes to the first object of an array, if the content is one or has one.
@@ -61,7 +65,7 @@ func (o *objects) enter() bool {
 		if err != nil || name.Kind() != '"' {
 			return false
 		}
-		if at = slices.Contains(wrappers, name.String()) && o.PeekKind() == '['; !at && o.SkipValue() != nil {
+		if at = slices.Contains(wrappers, name.String()) && o.PeekKind() == '['; !at && o.skip(name.String()) != nil {
 			return false
 		}
 	}
@@ -72,6 +76,15 @@ func (o *objects) enter() bool {
 	return !wrapped || o.PeekKind() == '{'
 }
 
+// skip passes over the value of a field beside the array, and notes whether it has objects.
+func (o *objects) skip(name string) error {
+	v, err := o.ReadValue()
+	if v.Kind() == '[' && bytes.HasPrefix(bytes.TrimLeft(v[1:], " \t\r\n"), []byte("{")) {
+		o.other = name
+	}
+	return err
+}
+
 // next returns an object, or io.EOF after the last. The bytes are valid until the following
 // call.
 func (o *objects) next() ([]byte, error) {
@@ -80,13 +93,16 @@ func (o *objects) next() ([]byte, error) {
 		return o.ReadValue()
 	}
 	for o.StackDepth() > 0 { // what follows the array
-		skip := o.SkipValue
-		if kind := o.PeekKind(); kind == ']' || kind == '}' {
-			skip = func() error { _, err := o.ReadToken(); return err }
+		name, err := o.ReadToken()
+		if err == nil && name.Kind() == '"' {
+			err = o.skip(name.String())
 		}
-		if err := skip(); err != nil {
+		if err != nil {
 			return nil, err
 		}
+	}
+	if o.other != "" {
+		return nil, fmt.Errorf("field %s has objects beside those of the array: put all into one array, or each into a file of its own", text.Quote(o.other))
 	}
 	_, err := o.ReadToken()
 	if err == nil {

@@ -69,6 +69,8 @@ func TestObjectsErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"cut off", `[{"id":"1"},{"id":"2"`, "after 1 object: bad JSON: unexpected EOF"},
 		{"more", "[{\"id\":\"1\"}]\n[]", "after 1 object: there is more after the array"},
+		{"another array", `{"data":[{"id":"1"}],"n":1,"test":[{"id":"2"}]}`, `after 1 object: field "test" has objects beside those of the array`},
+		{"an array before", `{"test":[ {"id":"2"}],"data":[{"id":"1"}]}`, `field "test" has objects beside`},
 		{"no comma", `[{"id":"1"} {"id":"2"}]`, "d.json:2: after 1 object: bad JSON: invalid character '{' after array element (expecting ',' or ']')"},
 		{"a field", "{\"id\":\"1\",\"data\":[{}]}\n{\"id\":\"2\"}\n", `unknown field "data"`},
 		{"same id", `[{"id":"1"},{"id":1}]`, `d.json:2: id "1" is already used by line 1; ids must be unique`},

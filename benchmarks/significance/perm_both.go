@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/internal/numeric"
 )
 
 func permBoth(ctx context.Context, t paired) (Result, error) {
@@ -43,28 +44,37 @@ func (p *paired) standardRows() (x, y []correlate.Row) {
 }
 
 // standardize turns the metric scores into z-scores, so that two metrics are comparable.
-// Equal scores stay equal.
+// Equal scores stay equal, and so do equal differences of decimals as people and judges write them: all
+// these are whole multiples of one number of few digits, so that no z-score is rounded.
 func standardize(p *correlate.Pairs) {
-	var n, sum, squares float64
+	var scores []float64
 	for i, v := range p.Metric {
 		if p.MetricOK == nil || p.MetricOK[i] {
-			n++
-			sum += v
+			scores = append(scores, v)
 		}
 	}
-	mean := sum / n
-	for i, v := range p.Metric {
-		if p.MetricOK == nil || p.MetricOK[i] {
-			squares += (v - mean) * (v - mean)
-		}
+	var sum, squares float64
+	for _, v := range scores {
+		sum += v
 	}
-	deviation := math.Sqrt(squares / n)
+	mean := sum / float64(len(scores))
+	for _, v := range scores {
+		squares += (v - mean) * (v - mean)
+	}
+	deviation := math.Sqrt(squares / float64(len(scores)))
 	if deviation == 0 {
 		deviation = 1
 	}
+	z := func(v float64) float64 { return (v - mean) / deviation }
+	const most, finer, digits = 1 << 20, 1 << 10, 21 // bits that a float64 has for a product
+	if by := float64(numeric.WholeScale(scores, 1<<53/most)); by > 0 {
+		fraction, exponent := math.Frexp(1 / (deviation * by * finer))
+		unit, middle := math.Ldexp(math.Round(math.Ldexp(fraction, digits)), exponent-digits), math.Round(mean*by*finer)
+		z = func(v float64) float64 { return (math.Round(v*by)*finer - middle) * unit }
+	}
 	for i, v := range p.Metric {
 		if p.MetricOK == nil || p.MetricOK[i] {
-			p.Metric[i] = (v - mean) / deviation
+			p.Metric[i] = z(v)
 		}
 	}
 }

@@ -150,6 +150,52 @@ func TestExchangeEqualsPlain(t *testing.T) {
 	})
 }
 
+// A test of a statistic of ranks within groups is the same for scores in other units, which standardizing
+// must not untie; and metrics of equal value differ by nothing, however many thresholds they have.
+func TestExchangesKeepTies(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const segments, systems = 24, 5
+		draw := func(name string, most int) []float64 {
+			return rapid.SliceOfN(rapid.Map(rapid.IntRange(0, most), func(v int) float64 { return float64(v) }), segments*systems, segments*systems).Draw(t, name)
+		}
+		gold, first, second := draw("gold", 5), draw("first", 9), draw("second", 9)
+		of := make([]int32, segments)
+		for i := range of {
+			of[i] = int32(i / 3)
+		}
+		factor, plus := float64(rapid.IntRange(1, 7).Draw(t, "factor")), float64(rapid.IntRange(0, 9).Draw(t, "plus"))
+		m := correlate.Measure{Grouping: correlate.BySegment, Statistic: rapid.SampledFrom(
+			[]correlate.Statistic{correlate.StatKendall, correlate.StatSpearman, correlate.StatPlainAcc23, correlate.StatAcc23}).Draw(t, "statistic")}
+		documents, by := rapid.Bool().Draw(t, "means of documents"), 10.0
+		if m.Statistic == correlate.StatAcc23 {
+			documents, by = false, 1 // other differences are rounded before the test
+		}
+		table := func(scores []float64, factor, plus float64) *correlate.Pairs {
+			p := correlate.NewPairs(segments, systems)
+			for i, v := range scores {
+				p.Gold[i], p.Metric[i], p.GoldOK[i], p.MetricOK[i] = gold[i], (factor*v+plus)/by, true, true
+			}
+			if !documents {
+				return p
+			}
+			means, err := p.Means(of, segments/3)
+			require.NoError(t, err)
+			return means
+		}
+		p := func(factor, plus float64) Result {
+			res, err := Compare(t.Context(), MethodRandomization, table(first, factor, plus), table(second, factor, plus), m, Options{Resamples: 99, Seed: 1})
+			require.NoError(t, err)
+			return res
+		}
+		one, other := p(1, 0), p(factor, plus)
+		assert.InDelta(t, one.Delta, other.Delta, 1e-9)
+		assert.Equal(t, one.P, other.P, "%v by %v and %v", m, factor, plus)
+		if one.Delta == 0 {
+			assert.Equal(t, 1.0, one.P)
+		}
+	})
+}
+
 // exchanged returns two metrics' vectors after an exchange, computed one by one.
 func exchanged(a, b []correlate.Row, unit []int32, mask []uint64) (x, y []correlate.Row) {
 	at := 0

@@ -313,6 +313,9 @@ func (b *Batches) get(r *Request) any {
 	case j.gets == j.plan.Gets+1:
 		j.Status = cmp.Or(j.plan.Status, "completed")
 		j.OutputFileID, j.ErrorFileID = b.write(j.answers, j.plan.Output), b.write(j.failures, j.plan.Errors)
+		if j.OutputFileID != nil {
+			j.RequestCounts.Completed = len(j.answers)
+		}
 	}
 	return j.Batch
 }

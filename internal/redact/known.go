@@ -24,6 +24,9 @@ const (
 	// shortest is the length from which a secret counts within words. A shorter one, such as the key
 	// "EMPTY" of servers without keys, also occurs there by chance.
 	shortest = 6
+	// most is the length in bytes of what is shown of a text, and of the pieces in which one is searched:
+	// a server or a program may send any number of bytes.
+	most = 64 << 10
 )
 
 // NewKnown returns what finds these secrets.
@@ -42,6 +45,20 @@ func NewKnown(secrets []string) Known {
 
 // In reports whether a text contains a whole secret, or partLen bytes of one.
 func (k Known) In(text string) bool {
+	overlap := 0 // of pieces, for a secret with each byte escaped more than once
+	for _, s := range k.secrets {
+		overlap = max(overlap, 16*len(s))
+	}
+	for len(text) > most+overlap {
+		if k.in(text[:most+overlap]) {
+			return true
+		}
+		text = text[most:]
+	}
+	return k.in(text)
+}
+
+func (k Known) in(text string) bool {
 	plain, _ := decode(text)
 	found := slices.ContainsFunc(k.secrets, func(s string) bool { return strings.Contains(plain, s) })
 	for i := partLen; i <= len(plain) && !found; i++ {
@@ -50,8 +67,10 @@ func (k Known) In(text string) bool {
 	return found
 }
 
-// Hide replaces secrets and their parts in a text.
+// Hide replaces secrets and their parts in a text for a message, and leaves out what follows the
+// first 64 KiB.
 func (k Known) Hide(text, by string) string {
+	text = text[:min(len(text), most)]
 	plain, at := decode(text)
 	hidden := make([]bool, len(plain))
 	hide := func(i, n int) {

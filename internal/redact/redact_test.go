@@ -84,6 +84,11 @@ func TestKnown(t *testing.T) {
 	}
 	assert.Equal(t, "EMPTYING SECRET, (SECRET)", Values([]string{"EMPTY"})("EMPTYING EMPTY, (empty)"))
 	assert.Equal(t, "", known.Hide("", "X"))
+
+	large := strings.Repeat("a", most+450) + url.QueryEscape(key) + strings.Repeat("%41", most)
+	assert.True(t, known.In(large), "at the edge of a piece")
+	assert.False(t, known.In(strings.Repeat("%41\n", most)))
+	assert.Len(t, known.Hide(large, "X"), most)
 }
 
 func TestMessage(t *testing.T) {

@@ -63,7 +63,7 @@ func (r *batchRun) ask(ctx context.Context, b *batch) error {
 		}
 	}
 	if len(all) == 0 && strings.EqualFold(got.Status, "completed") {
-		if err := odd.explain(r, b); err != nil {
+		if err := odd.explain(r, b, got.RequestCounts.Completed); err != nil {
 			return err
 		}
 	}
@@ -133,16 +133,19 @@ const maxLine = 64 << 20
 // row, and the id of the first row of another request.
 type oddLines struct{ line, id string }
 
-// explain says what the files have instead of the rows of a batch, if they have anything. Its
-// requests would cost the same again: the model has probably answered. The page of a proxy may be
-// the right file later.
-func (o *oddLines) explain(r *batchRun, b *batch) error {
+// explain says what the files have instead of the rows of a batch, of which the server says that some
+// are answered, if they have anything or should have. Its requests would cost the same again: the model
+// has probably answered. The page of a proxy may be the right file later, and so may no file.
+func (o *oddLines) explain(r *batchRun, b *batch, answered int) error {
 	switch {
 	case o.id != "":
 		return fmt.Errorf("the output of batch %q has none of its %s, but others, such as %q; the model has probably answered, so nothing is sent again: remove journal %s to pay again for its batches",
 			b.id, english.Count(b.wanted, "row"), r.Client.Clean(o.id), r.journal.path)
 	case o.line != "":
 		return fmt.Errorf("%w: the output of batch %q is no file of the Batch API, and begins `%s`; nothing is sent again, and the next run downloads it again", llm.ErrBadAnswer, b.id, r.Client.Clean(o.line))
+	case answered > 0:
+		return fmt.Errorf("%w: the server says that it answered %s of batch %q, but gives none; nothing is sent again, and the next run asks for them again, unless journal %s is removed",
+			llm.ErrBadAnswer, english.Count(answered, "row"), b.id, r.journal.path)
 	}
 	return nil
 }

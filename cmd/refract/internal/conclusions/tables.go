@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
@@ -308,7 +309,8 @@ func (r *Result) pairTable() *report.NamedTable {
 			alpha := 1 - r.Confidence
 			enough := r.Test.Enough(alpha, pr.family, c.Method, c.Units)
 			short := r.Test.Method != significance.MethodWilliams && r.Test.Resamples < enough
-			significant, off := "no", !res.Interval.Contains(0)
+			interval := cmp.Or(res.Interval, &correlate.Interval{Low: math.NaN(), High: math.NaN()}) // one unit has none
+			significant, off := "no", !interval.Contains(0)
 			switch small := significance.Significant(pr.corrected, alpha) && res.Delta > 0; {
 			case small && off:
 				significant = "yes"
@@ -320,7 +322,7 @@ func (r *Result) pairTable() *report.NamedTable {
 			}
 			t.Add(better.Measure, better.Level, better.Group, better.Human,
 				better.Setting.Metric, report.StringOrNull(better.Setting.Aggregator), worse.Setting.Metric, report.StringOrNull(worse.Setting.Aggregator),
-				res.Delta, report.Interval(res.Interval.Low, res.Interval.High), res.P, pr.corrected, significant, rankOrNull(res.Resamples), res.Cells, cells-res.Cells,
+				res.Delta, report.Interval(interval.Low, interval.High), res.P, pr.corrected, significant, rankOrNull(res.Resamples), res.Cells, cells-res.Cells,
 				better.Signature, worse.Signature)
 		}
 	}

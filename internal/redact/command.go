@@ -26,22 +26,25 @@ func IsSecretName(name string) bool { return anySecretName().MatchString(name) }
 var (
 	secretFlag   = text.Regexp(`(?is)^['"]?--?` + secretName + `(?:[=:](.*))?$`)
 	secretField  = text.Regexp(`(?is)(?:^|[^a-z0-9_-])` + secretName + `=([^,;&]+)`)
-	secretHeader = text.Regexp(`(?is)(?:^|[^a-z0-9-])(?:(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]*(?:key|token)|api-key):\s*(.*)$`)
+	secretHeader = text.Regexp(`(?is)(?:^|^-[a-z]*h|[^a-z0-9-])(?:(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]*(?:key|token)|api-key):\s*(.*)$`)
 	scheme       = text.Regexp(`(?i)^(?:bearer|basic|token)$`)
 )
+
+// switches are flags of curl without a value, which others may follow in one word.
+const switches = `[#0-46afgGiIjJklLnNOqRsSvZ]*`
 
 // logins are flags of common programs, with a blank if the value is the next word, and what
 // matches the password in the value.
 var logins = []struct{ flag, password func() *regexp.Regexp }{
-	{text.Regexp(`^\S* (?:-[uUE]|--(?:proxy-)?(?:user|cert)=?) ?$`), text.Regexp(`(?s)^[^:]*:([^/\\].*|/[^/].*)$`)},
-	{text.Regexp(`^\S* (?:-x|--(?:pre)?proxy=?) ?$`), text.Regexp(`(?s)^[^:/@]*:([^/].*)@`)},
-	{text.Regexp(`^curl -b ?$`), text.Regexp(`(?s)^(.*=.*)$`)},
+	{text.Regexp(`^\S* (?:-` + switches + `[uUE]|--(?:proxy-)?(?:user|cert)=?) ?$`), text.Regexp(`(?s)^[^:]*:([^/\\].*|/[^/].*)$`)},
+	{text.Regexp(`^\S* (?:-` + switches + `x|--(?:pre)?proxy=?) ?$`), text.Regexp(`(?s)^[^:/@]*:([^/].*)@`)},
+	{text.Regexp(`^curl -` + switches + `b ?$`), text.Regexp(`(?s)^(.*=.*)$`)},
 	{text.Regexp(`^(?:mysql|mariadb)\S* -p$|^sshpass -p ?$`), whole},
 }
 
 var (
 	program   = text.Regexp(`^(?:.*[/:])?(curl|(?:mysql|mariadb)[a-z-]*|ssh|sshpass)$`) // of logins
-	flagValue = text.Regexp(`(?s)^(--[a-z-]+=|-[a-zA-Z])(.+)$`)
+	flagValue = text.Regexp(`(?s)^(--[a-z-]+=|-` + switches + `[a-zA-Z])(.+)$`)
 	whole     = text.Regexp(`(?s)^(.+)$`)
 )
 

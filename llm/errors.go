@@ -272,6 +272,10 @@ func (s *server) errorInside(model string, body []byte) *Error {
 	return e
 }
 
+// largestError is the size in bytes up to which the body of an error is parsed, and longestMessage how
+// much is looked at of its message, or of a larger body.
+const largestError, longestMessage = 1 << 20, 64 << 10
+
 // refused returns the failure for any status other than 200.
 func (s *server) refused(model string, resp *http.Response, body []byte) *Error {
 	switch status := resp.StatusCode; {
@@ -280,7 +284,11 @@ func (s *server) refused(model string, resp *http.Response, body []byte) *Error 
 	case status < 400:
 		return s.fail(ErrBadAnswer, status, noRetry, "redirects elsewhere", "", "set the base URL to the address that answers")
 	}
+	if len(body) > largestError {
+		body = body[:longestMessage]
+	}
 	api := cmp.Or(parseAPIError(body), &apiError{})
+	api.message = api.message[:min(len(api.message), longestMessage)]
 	e := s.classify(model, resp.StatusCode, api, body)
 	if e.Kind == ErrNotFound && resp.Request != nil {
 		e.Hint += ", and that the server has " + s.clean(resp.Request.URL.Path, maxSnippet)

@@ -131,7 +131,11 @@ func decode(s string) (plain string, at []int) {
 			b, at, start = append(b, lower(s[read])), append(at, start), read+1
 		}
 	}
-	for _, m := range escaped().FindAllStringSubmatchIndex(s, -1) {
+	var escapes [][]int
+	if strings.ContainsAny(s, `\%&`) {
+		escapes = escaped().FindAllStringSubmatchIndex(s, -1)
+	}
+	for _, m := range escapes {
 		raw(m[0])
 		read = m[1]
 		var char string

@@ -71,6 +71,9 @@ func (k Known) in(text string) bool {
 // first 64 KiB.
 func (k Known) Hide(text, by string) string {
 	text = text[:min(len(text), most)]
+	if len(k.secrets) == 0 {
+		return text
+	}
 	plain, at := decode(text)
 	hidden := make([]bool, len(plain))
 	hide := func(i, n int) {
@@ -98,6 +101,9 @@ func (k Known) Hide(text, by string) string {
 		if k.parts[plain[i-partLen:i]] {
 			hide(i-partLen, partLen)
 		}
+	}
+	if !slices.Contains(hidden, true) {
+		return text
 	}
 	var b strings.Builder
 	for i, h := range hidden {

@@ -279,7 +279,7 @@ func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error)
 			if drawn == nil {
 				rs.values(b.weights(rs, from, to), values[from:to], &s)
 			} else {
-				s.block.held, s.block.drawn = from+1, drawn.weights[from:to]
+				s.block.drawn, s.block.first = drawn.weights[from:to], from
 				rs.values(drawn.block(from, to, &s), values[from:to], &s)
 			}
 			if b.Done != nil {

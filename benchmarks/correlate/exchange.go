@@ -142,15 +142,14 @@ func (e *Exchange) Worker(settled func(low, high float64) bool) func(mask []uint
 		}
 		return v
 	}
-	large := slices.ContainsFunc(e.pairs, func(p *exchangedPairs) bool { return p.elements > few })
+	rounds := []bool{false, true} // whether bounds count tied pairs
+	if !slices.ContainsFunc(e.pairs, func(p *exchangedPairs) bool { return p.elements > few }) {
+		rounds = rounds[1:]
+	}
 	return func(mask []uint64) float64 {
-		for counts := !large; ; counts = true {
-			middle, half := e.bounds(mask, counts, &s)
-			if settled(middle-half, middle+half) {
+		for _, counts := range rounds {
+			if middle, half := e.bounds(mask, counts, &s); settled(middle-half, middle+half) {
 				return middle
-			}
-			if counts {
-				break
 			}
 		}
 		a, b := e.values(mask, &s)

@@ -38,8 +38,8 @@ type block struct {
 	width   int       // of a lane, in bits
 	weights [][]int32 // of each resample
 	units   []lanes   // the same weights
-	held    int       // 1 + the number of the first resample, if their draws are held
-	drawn   [][]uint8 // these draws
+	drawn   [][]uint8 // their draws, if these are held, and
+	first   int       // the number of the first
 }
 
 // laneWidth is the number of bits of a lane that holds numbers up to most.

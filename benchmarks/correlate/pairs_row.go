@@ -89,10 +89,10 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 			concordant[i] = k.byUnit.sum(b.weights[i], s)
 		}
 	}
-	if k.held != nil && b.held > 0 {
-		copy(gold[:], k.held.squares[b.held-1:])
+	if k.held != nil && b.drawn != nil {
+		copy(gold[:], k.held.squares[b.first:])
 		if golds != nil {
-			copy(golds[:], k.held.groups[b.held-1:])
+			copy(golds[:], k.held.groups[b.first:])
 		}
 	} else {
 		k.gold.count(b, &gold, golds)

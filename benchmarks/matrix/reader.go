@@ -159,7 +159,7 @@ func (r *Reader) Segments(ctx context.Context) iter.Seq2[*refract.SegmentScores,
 // checkEvery is the number of rows read between checks of the context.
 const checkEvery = 256
 
-// read calls yield with each segment until yield returns false.
+// each calls yield with each segment until yield returns false.
 func (r *Reader) each(ctx context.Context, yield func(*refract.SegmentScores) bool) error {
 	var now row
 	var rows []row // of the current segment

@@ -160,7 +160,7 @@ is made if there is none. An entry that is already there stays as it is.`,
 		n, err := cache.Import(ctx, in, to)
 		if err != nil {
 			err = fmt.Errorf("%s: %w; %d entries were added before", name, err, n.Added)
-		} else if _, err = to.Get(ctx, nil); err == nil {
+		} else if _, err = to.Get(ctx, nil); err == nil { // a file without entries makes a cache, too
 			e.note("%d entries read: %d added, %d present already, %d present with another answer, which stays", n.Entries, n.Added, n.Entries-n.Added-n.Different, n.Different)
 		}
 		if to.Database != nil {

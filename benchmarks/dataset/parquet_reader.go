@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,7 +81,7 @@ func parquetSet(name string, files []string, o Options) (*set, error) {
 	}
 	return &set{n: rows, read: checked(name, "segment", o, func(ctx context.Context, each func(*refract.Segment) error) error {
 		for _, path := range files {
-			if err := withParquet(path, segmentSchema(path), func(p *parquet.File) error { return eachSegment(ctx, p, path, each) }); err != nil {
+			if err := withParquet(path, segmentSchema(path), func(p *parquet.File) error { return eachSegment(ctx, allGroups(p, path), each) }); err != nil {
 				return err
 			}
 		}
@@ -90,8 +89,8 @@ func parquetSet(name string, files []string, o Options) (*set, error) {
 	})}, nil
 }
 
-func eachSegment(ctx context.Context, p *parquet.File, path string, each func(*refract.Segment) error) error {
-	absent := make(map[string]bool)
+func eachSegment(ctx context.Context, g groups, each func(*refract.Segment) error) error {
+	p, absent := g.file, make(map[string]bool)
 	for _, path := range parquet.SchemaOf(record{}).Columns() {
 		if _, ok := p.Schema().Lookup(path...); !ok {
 			absent[columnName(path)] = true
@@ -106,7 +105,7 @@ func eachSegment(ctx context.Context, p *parquet.File, path string, each func(*r
 		}
 	}
 	variants, rejected := absentFields("variants", absent), absentFields("rejected", absent)
-	return eachRow(ctx, p, path, func(row *record, pos refract.Position) (*refract.Segment, error) {
+	return eachRow(ctx, g, p.Schema(), func(row *record, pos refract.Position) (*refract.Segment, error) {
 		clearFields(row.Variants, variants)
 		clearFields(row.Rejected, rejected)
 		if absent["variants"] {
@@ -125,119 +124,6 @@ func eachSegment(ctx context.Context, p *parquet.File, path string, each func(*r
 		s.Pos = pos
 		return s, nil
 	}, each)
-}
-
-// rowChunk are rows of a file, with texts of their own.
-type rowChunk struct {
-	values []parquet.Value // of all rows
-	ends   []int           // of rows, in values
-	texts  []byte
-	first  int // line of the first row
-	bytes  int
-}
-
-func (c *rowChunk) size() int { return c.bytes }
-func (c *rowChunk) len() int  { return len(c.ends) }
-
-// row returns row i.
-func (c *rowChunk) row(i int) parquet.Row {
-	start := 0
-	if i > 0 {
-		start = c.ends[i-1]
-	}
-	return c.values[start:c.ends[i]]
-}
-
-// add copies a row, whose texts are those of a page.
-func (c *rowChunk) add(row parquet.Row, size int) {
-	for _, v := range row {
-		start, own := len(c.texts), parquet.ByteArrayValue
-		switch v.Kind() {
-		case parquet.FixedLenByteArray:
-			own = parquet.FixedLenByteArrayValue
-			fallthrough
-		case parquet.ByteArray:
-			c.texts = append(c.texts, v.ByteArray()...)
-			v = own(c.texts[start:]).Level(v.RepetitionLevel(), v.DefinitionLevel(), v.Column())
-		}
-		c.values = append(c.values, v)
-	}
-	c.ends = append(c.ends, len(c.values))
-	c.bytes += size
-}
-
-// eachRow reads the rows of a file, with a schema if one is given, and calls each with what
-// they are decoded to. One goroutine reads pages, and decode runs on all cores.
-func eachRow[T, R any](ctx context.Context, p *parquet.File, path string, decode func(row *T, pos refract.Position) (R, error), each func(R) error, schema ...parquet.ReaderOption) error {
-	var r *parquet.GenericReader[T]
-	err := guard(func() error {
-		r = parquet.NewGenericReader[T](p, schema...)
-		return nil
-	})
-	if err != nil {
-		return failFile(path, "%w", err)
-	}
-	defer r.Close()
-	var rows [parquetBatch]parquet.Row
-	var ahead []parquet.Row // rows read ahead
-	given, line := int64(0), 1
-	cut := func(_ context.Context, c *rowChunk) (*rowChunk, error) {
-		if c == nil || cap(c.texts) > 4*chunkSize {
-			c = &rowChunk{texts: make([]byte, 0, chunkSize)}
-		}
-		c.values, c.ends, c.texts, c.first, c.bytes = c.values[:0], c.ends[:0], c.texts[:0], line, 0
-		for ; c.bytes < chunkSize; line++ {
-			if line > int(p.NumRows()) {
-				return c, io.EOF
-			}
-			pos := refract.Position{File: path, Line: line}
-			if len(ahead) == 0 {
-				err := guard(func() error {
-					n, err := r.ReadRows(rows[:])
-					if n == 0 {
-						return fmt.Errorf("the Parquet file is damaged: %w", cmp.Or(err, io.ErrUnexpectedEOF))
-					}
-					ahead = rows[:n]
-					return nil
-				})
-				if err != nil {
-					return c, placed(err, pos)
-				}
-			}
-			size := sizeOf(ahead[0])
-			given += int64(size)
-			switch {
-			case size > maxLine:
-				return c, failAt(pos, 0, "the row has %d MiB of text, more than the %d MiB that a segment may take", size>>20, maxLine>>20)
-			case files.TooLarge(given, p.Size()):
-				return c, failAt(pos, 0, "up to here the texts take hundreds of times as much room as the file, as if it were made to fill the memory; if that is right, store them as JSON Lines")
-			}
-			c.add(ahead[0], size)
-			ahead = ahead[1:]
-		}
-		return c, nil
-	}
-	own := r.Schema()
-	decodeOne := func(c *rowChunk, i int) (item R, err error) {
-		var row T
-		pos := refract.Position{File: path, Line: c.first + i}
-		if err := guard(func() error { return own.Reconstruct(&row, c.row(i)) }); err != nil {
-			return item, placed(err, pos)
-		}
-		return decode(&row, pos)
-	}
-	return inOrder(ctx, cut, decodeOne, nil, each)
-}
-
-// sizeOf returns how many bytes a row takes once its texts are copied: in a page, a few
-// bytes can stand for a dictionary's text many times.
-func sizeOf(row parquet.Row) (size int) {
-	for _, v := range row {
-		if size += 16; v.Kind() == parquet.ByteArray || v.Kind() == parquet.FixedLenByteArray {
-			size += len(v.ByteArray())
-		}
-	}
-	return size
 }
 
 // checkDictionary verifies the checksum of a column's dictionary, if it has one. The library

@@ -62,11 +62,11 @@ func (t *tableSpec) eachInParquet(path string, prepare, read func(*tableRow) err
 		if len(named) == 0 {
 			return read(&tableRow{pos: refract.Position{File: path, Line: 1}, header: known})
 		}
-		return eachRow(context.Background(), p, path, func(values *any, pos refract.Position) (*tableRow, error) {
+		return eachRow(context.Background(), allGroups(p, path), parquet.NewSchema("table", named), func(values *any, pos refract.Position) (*tableRow, error) {
 			row := &tableRow{pos: pos, header: known}
 			object, _ := (*values).(map[string]any)
 			return row, t.take(row, object, prepare)
-		}, read, parquet.NewSchema("table", named))
+		}, read)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -66,30 +67,20 @@ func parquetFiles(place string) ([]string, error) {
 
 // parquetSet is a dataset in Parquet files, which are opened once to check them.
 func parquetSet(name string, files []string, o Options) (*set, error) {
-	rows := 0 // of all files
-	for _, path := range files {
-		if _, err := newRegular(path); err != nil {
-			return nil, err
-		}
-		err := withParquet(path, segmentSchema(path), func(p *parquet.File) error {
-			rows += int(p.NumRows())
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
+	starts, err := groupStarts(files, checkSchema)
+	if err != nil {
+		return nil, err
 	}
-	return &set{n: rows, read: checked(name, "segment", o, func(ctx context.Context, each func(*refract.Segment) error) error {
-		for _, path := range files {
-			if err := withParquet(path, segmentSchema(path), func(p *parquet.File) error { return eachSegment(ctx, allGroups(p, path), each) }); err != nil {
-				return err
-			}
-		}
-		return nil
-	})}, nil
+	d := inGroups(files, func() ([]groupStart, error) { return starts, nil }, func(of Extent, _ int64, skimmed bool) reading {
+		return checked(name, "segment", o, func(ctx context.Context, each func(*refract.Segment) error) error {
+			return eachFile(files, of, checkSchema, func(g groups) error { return eachSegment(ctx, g, skimmed, each) })
+		})
+	})
+	d.n = int(starts[len(starts)-1].row)
+	return d, nil
 }
 
-func eachSegment(ctx context.Context, g groups, each func(*refract.Segment) error) error {
+func eachSegment(ctx context.Context, g groups, skimmed bool, each func(*refract.Segment) error) error {
 	p, absent := g.file, make(map[string]bool)
 	for _, path := range parquet.SchemaOf(record{}).Columns() {
 		if _, ok := p.Schema().Lookup(path...); !ok {
@@ -105,7 +96,13 @@ func eachSegment(ctx context.Context, g groups, each func(*refract.Segment) erro
 		}
 	}
 	variants, rejected := absentFields("variants", absent), absentFields("rejected", absent)
-	return eachRow(ctx, g, p.Schema(), func(row *record, pos refract.Position) (*refract.Segment, error) {
+	columns := parquet.Group{}
+	for _, f := range p.Schema().Fields() {
+		if !skimmed || slices.Contains([]string{"id", "source", "language", "references", "variants"}, f.Name()) {
+			columns[f.Name()] = f
+		}
+	}
+	return eachRow(ctx, g, parquet.NewSchema("segments", columns), func(row *record, pos refract.Position) (*refract.Segment, error) {
 		clearFields(row.Variants, variants)
 		clearFields(row.Rejected, rejected)
 		if absent["variants"] {
@@ -149,7 +146,7 @@ func checkDictionary(file io.ReaderAt, m *format.ColumnMetaData) error {
 }
 
 // withParquet opens a file and calls read if check finds no error.
-func withParquet(path string, check, read func(p *parquet.File) error) error {
+func withParquet(path string, check func(p *parquet.File, path string) error, read func(p *parquet.File) error) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return fileError(path, err)
@@ -158,7 +155,7 @@ func withParquet(path string, check, read func(p *parquet.File) error) error {
 	var p *parquet.File
 	err = guard(func() (err error) {
 		if p, err = openParquetIn(file); err == nil {
-			err = check(p)
+			err = check(p, path)
 		}
 		return err
 	})
@@ -213,11 +210,6 @@ func guard(f func() error) (err error) {
 		}
 	}()
 	return f()
-}
-
-// segmentSchema returns a function that calls checkSchema.
-func segmentSchema(path string) func(*parquet.File) error {
-	return func(p *parquet.File) error { return checkSchema(p, path) }
 }
 
 // checkSchema refuses unknown columns, since they would be lost, and columns of the wrong

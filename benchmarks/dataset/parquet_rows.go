@@ -20,10 +20,6 @@ type groups struct {
 	from, to int
 }
 
-func allGroups(p *parquet.File, path string) groups {
-	return groups{p, path, 0, len(p.RowGroups())}
-}
-
 // rowChunk are rows of a file, whose texts are those of pages.
 type rowChunk struct {
 	rows  []parquet.Row

@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/numeric"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -26,6 +27,8 @@ type tableSpec struct {
 	// published says that the table is one of publish: no cell is a list, and an apostrophe
 	// stands before what looks like a formula.
 	published bool
+	part      Extent // of Parquet, the row groups that are read; none for all
+	before    int    // rows, of the part
 	wanted    string // what an error about a column adds
 	errors    string // what errors of a spreadsheet are: errorsMissing, errorsText, or "" for errors
 
@@ -86,9 +89,20 @@ func (t *tableSpec) open(o Options) (*set, error) {
 	if t.has("group") {
 		return openHeld(t.path, o, t.groups)
 	}
-	return &set{read: checked(t.path, rowUnit, o, func(ctx context.Context, each func(*refract.Segment) error) error {
-		return t.segments(o.Warn, each)
-	})}, nil
+	read := func(of Extent, before int64, _ bool) reading {
+		part := *t
+		part.part, part.before = of, int(before)
+		return checked(t.path, rowUnit, o, func(ctx context.Context, each func(*refract.Segment) error) error {
+			return part.segments(o.Warn, each)
+		})
+	}
+	if !t.isParquet() {
+		return &set{read: read(Extent{}, 0, false)}, nil
+	}
+	paths, err := parquetFiles(t.path)
+	return inGroups(paths, sync.OnceValues(func() ([]groupStart, error) {
+		return groupStarts(paths, func(*parquet.File, string) error { return nil })
+	}), read), err
 }
 
 // known returns the columns of the table, as far as its first rows show them, and checks
@@ -179,13 +193,11 @@ func asRow(*tableRow) error { return nil }
 
 // each calls prepare with every row of the table, on all cores, and then read, in order.
 func (t *tableSpec) each(warn func(Warning), prepare, read func(*tableRow) error) error {
-	name := strings.ToLower(files.Unpacked(t.path))
-	info, err := os.Stat(t.path)
-	if err != nil {
+	if _, err := os.Stat(t.path); err != nil {
 		return fileError(t.path, err)
 	}
-	switch ext := filepath.Ext(name); {
-	case info.IsDir() || ext == ".parquet":
+	switch ext := ending(t.path); {
+	case t.isParquet():
 		return t.eachParquet(prepare, read)
 	case ext == ".jsonl" || ext == ".ndjson" || ext == ".json":
 		return t.eachJSON(warn, prepare, read)
@@ -195,9 +207,15 @@ func (t *tableSpec) each(warn func(Warning), prepare, read func(*tableRow) error
 	return specError("%s: a table is a file .csv, .tsv, .jsonl or .parquet, or a folder of .parquet", text.Path(t.path))
 }
 
+// isParquet reports whether the table is Parquet, which a folder has to be.
+func (t *tableSpec) isParquet() bool {
+	info, err := os.Stat(t.path)
+	return ending(t.path) == ".parquet" || err == nil && info.IsDir()
+}
+
 // segments makes a segment of each row.
 func (t *tableSpec) segments(warn func(Warning), each func(*refract.Segment) error) error {
-	n := 0
+	n := t.before
 	return t.each(warn, t.segment, func(r *tableRow) error {
 		if n++; !t.has("id") {
 			r.segment.ID = strconv.Itoa(n)

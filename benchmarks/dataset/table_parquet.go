@@ -11,63 +11,60 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-// eachParquet reads the rows of a file, or of all files of a folder.
+// eachParquet reads the rows of a part of a file, or of all files of a folder. It decodes only the
+// requested columns.
 func (t *tableSpec) eachParquet(prepare, read func(*tableRow) error) error {
-	files, err := parquetFiles(t.path)
-	for _, path := range files {
-		if err == nil {
-			_, err = newRegular(path)
-		}
-		if err == nil {
-			err = t.eachInParquet(path, prepare, read)
-		}
+	paths, err := parquetFiles(t.path)
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// eachInParquet decodes only the requested columns.
-func (t *tableSpec) eachInParquet(path string, prepare, read func(*tableRow) error) error {
 	var known []string
-	named := parquet.Group{}
-	check := func(p *parquet.File) error {
-		first := map[string]string{} // by the column's name, which is the first step of its path
-		for _, steps := range p.Schema().Columns() {
-			name := columnName(steps)
-			known, first[name] = append(known, name), steps[0]
-		}
-		for _, name := range t.columns {
-			if !slices.Contains(known, name) && t.may(name) {
-				continue
-			}
-			if !slices.Contains(known, name) {
-				return t.noColumn(path, name, known)
-			}
-			if err := readable(p.Schema(), name); err != nil {
-				return failFile(path, "%w", err)
-			}
-			for _, f := range p.Schema().Fields() {
-				if f.Name() == first[name] {
-					named[f.Name()] = f
-				}
-			}
-		}
-		if slices.Contains(t.keep, keepAll) {
-			for _, f := range p.Schema().Fields() {
-				named[f.Name()] = f
-			}
-		}
-		return nil
-	}
-	return withParquet(path, check, func(p *parquet.File) error {
+	var named parquet.Group
+	return eachFile(paths, t.part, func(p *parquet.File, path string) (err error) {
+		known, named, err = t.inSchema(p.Schema(), path)
+		return err
+	}, func(g groups) error {
 		if len(named) == 0 {
-			return read(&tableRow{pos: refract.Position{File: path, Line: 1}, header: known})
+			return read(&tableRow{pos: refract.Position{File: g.path, Line: 1}, header: known})
 		}
-		return eachRow(context.Background(), allGroups(p, path), parquet.NewSchema("table", named), func(values *any, pos refract.Position) (*tableRow, error) {
+		return eachRow(context.Background(), g, parquet.NewSchema("table", named), func(values *any, pos refract.Position) (*tableRow, error) {
 			row := &tableRow{pos: pos, header: known}
 			object, _ := (*values).(map[string]any)
 			return row, t.take(row, object, prepare)
 		}, read)
 	})
+}
+
+// inSchema returns the names of all columns of a file, and the fields with those of the table.
+func (t *tableSpec) inSchema(schema *parquet.Schema, path string) (known []string, named parquet.Group, err error) {
+	first := map[string]string{} // by the column's name, which is the first step of its path
+	for _, steps := range schema.Columns() {
+		name := columnName(steps)
+		known, first[name] = append(known, name), steps[0]
+	}
+	named = parquet.Group{}
+	for _, name := range t.columns {
+		switch {
+		case !slices.Contains(known, name) && t.may(name):
+			continue
+		case !slices.Contains(known, name):
+			return nil, nil, t.noColumn(path, name, known)
+		}
+		if err := readable(schema, name); err != nil {
+			return nil, nil, failFile(path, "%w", err)
+		}
+		for _, f := range schema.Fields() {
+			if f.Name() == first[name] {
+				named[f.Name()] = f
+			}
+		}
+	}
+	if slices.Contains(t.keep, keepAll) {
+		for _, f := range schema.Fields() {
+			named[f.Name()] = f
+		}
+	}
+	return known, named, nil
 }
 
 // readable refuses number types that the library misreads.

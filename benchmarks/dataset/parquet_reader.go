@@ -67,17 +67,11 @@ func parquetFiles(place string) ([]string, error) {
 
 // parquetSet is a dataset in Parquet files, which are opened once to check them.
 func parquetSet(name string, files []string, o Options) (*set, error) {
-	starts, err := groupStarts(files, checkSchema)
-	if err != nil {
-		return nil, err
-	}
-	d := inGroups(files, func() ([]groupStart, error) { return starts, nil }, func(of Extent, _ int64, skimmed bool) reading {
+	return inGroups(files, checkSchema, func(span groupSpan, _ int64, skimmed bool) reading {
 		return checked(name, "segment", o, func(ctx context.Context, each func(*refract.Segment) error) error {
-			return eachFile(files, of, checkSchema, func(g groups) error { return eachSegment(ctx, g, skimmed, each) })
+			return eachFile(files, span, checkSchema, func(g groups) error { return eachSegment(ctx, g, skimmed, each) })
 		})
 	})
-	d.n = int(starts[len(starts)-1].row)
-	return d, nil
 }
 
 func eachSegment(ctx context.Context, g groups, skimmed bool, each func(*refract.Segment) error) error {

@@ -9,9 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-
-	"github.com/parquet-go/parquet-go"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/numeric"
@@ -27,10 +24,10 @@ type tableSpec struct {
 	// published says that the table is one of publish: no cell is a list, and an apostrophe
 	// stands before what looks like a formula.
 	published bool
-	part      Extent // of Parquet, the row groups that are read; none for all
-	before    int    // rows, of the part
-	wanted    string // what an error about a column adds
-	errors    string // what errors of a spreadsheet are: errorsMissing, errorsText, or "" for errors
+	span      groupSpan // of Parquet: what is read
+	before    int       // rows before that
+	wanted    string    // what an error about a column adds
+	errors    string    // what errors of a spreadsheet are: errorsMissing, errorsText, or "" for errors
 
 	keep       []string       // columns for Segment.Extra; keepAll for all that have no other use
 	single     map[string]int // indices into columns, by the options in tableOnce
@@ -89,20 +86,21 @@ func (t *tableSpec) open(o Options) (*set, error) {
 	if t.has("group") {
 		return openHeld(t.path, o, t.groups)
 	}
-	read := func(of Extent, before int64, _ bool) reading {
+	read := func(span groupSpan, before int64, _ bool) reading {
 		part := *t
-		part.part, part.before = of, int(before)
+		part.span, part.before = span, int(before)
 		return checked(t.path, rowUnit, o, func(ctx context.Context, each func(*refract.Segment) error) error {
 			return part.segments(o.Warn, each)
 		})
 	}
 	if !t.isParquet() {
-		return &set{read: read(Extent{}, 0, false)}, nil
+		return &set{read: read(groupSpan{}, 0, false)}, nil
 	}
 	paths, err := parquetFiles(t.path)
-	return inGroups(paths, sync.OnceValues(func() ([]groupStart, error) {
-		return groupStarts(paths, func(*parquet.File, string) error { return nil })
-	}), read), err
+	if err != nil {
+		return nil, err
+	}
+	return inGroups(paths, t.checkColumns, read)
 }
 
 // known returns the columns of the table, as far as its first rows show them, and checks

@@ -18,12 +18,8 @@ func (t *tableSpec) eachParquet(prepare, read func(*tableRow) error) error {
 	if err != nil {
 		return err
 	}
-	var known []string
-	var named parquet.Group
-	return eachFile(paths, t.part, func(p *parquet.File, path string) (err error) {
-		known, named, err = t.inSchema(p.Schema(), path)
-		return err
-	}, func(g groups) error {
+	return eachFile(paths, t.span, t.checkColumns, func(g groups) error {
+		known, named, _ := t.inSchema(g.file, g.path)
 		if len(named) == 0 {
 			return read(&tableRow{pos: refract.Position{File: g.path, Line: 1}, header: known})
 		}
@@ -35,8 +31,15 @@ func (t *tableSpec) eachParquet(prepare, read func(*tableRow) error) error {
 	})
 }
 
+// checkColumns checks that a file has the columns of the table.
+func (t *tableSpec) checkColumns(p *parquet.File, path string) error {
+	_, _, err := t.inSchema(p, path)
+	return err
+}
+
 // inSchema returns the names of all columns of a file, and the fields with those of the table.
-func (t *tableSpec) inSchema(schema *parquet.Schema, path string) (known []string, named parquet.Group, err error) {
+func (t *tableSpec) inSchema(p *parquet.File, path string) (known []string, named parquet.Group, err error) {
+	schema := p.Schema()
 	first := map[string]string{} // by the column's name, which is the first step of its path
 	for _, steps := range schema.Columns() {
 		name := columnName(steps)

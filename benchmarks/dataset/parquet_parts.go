@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -23,9 +24,6 @@ func inGroups(paths []string, check func(p *parquet.File, path string) error, re
 	var starts []groupStart
 	var all groupStart
 	for _, path := range paths {
-		if _, err := newRegular(path); err != nil {
-			return nil, err
-		}
 		err := withParquet(path, check, func(p *parquet.File) error {
 			for k, group := range p.RowGroups() {
 				starts = append(starts, groupStart{all.at + groupOffset(p, k), all.row})
@@ -38,15 +36,12 @@ func inGroups(paths []string, check func(p *parquet.File, path string) error, re
 			return nil, err
 		}
 	}
-	last, ordered := len(starts), true
 	starts = append(starts, all)
-	for k := range last {
-		ordered = ordered && starts[k].at < starts[k+1].at
-	}
+	ordered := slices.IsSortedFunc(starts, func(a, b groupStart) int { return cmp.Compare(a.at, b.at) })
 	end := func(i, n int, size int64) (int64, error) {
 		row := share(all.row, i, n)
 		switch {
-		case last < n || !ordered || size != all.at:
+		case len(starts) <= n || !ordered || size != all.at:
 			return 0, errFewGroups
 		case i == 0 || i == n:
 			return size * int64(i/n), nil
@@ -69,14 +64,11 @@ func inGroups(paths []string, check func(p *parquet.File, path string) error, re
 
 // groupOffset returns where a row group begins in its file. The first has the head of the file too.
 func groupOffset(p *parquet.File, k int) int64 {
-	m := p.Metadata().RowGroups[k].Columns[0].MetaData
-	switch {
-	case k == 0:
+	if k == 0 {
 		return 0
-	case m.DictionaryPageOffset > 0:
-		return min(m.DictionaryPageOffset, m.DataPageOffset)
 	}
-	return m.DataPageOffset
+	m := p.Metadata().RowGroups[k].Columns[0].MetaData
+	return min(m.DataPageOffset, cmp.Or(m.DictionaryPageOffset, m.DataPageOffset))
 }
 
 // eachFile reads the row groups of a span that each file has.

@@ -75,34 +75,26 @@ func parquetSet(name string, files []string, o Options) (*set, error) {
 }
 
 func eachSegment(ctx context.Context, g groups, skimmed bool, each func(*refract.Segment) error) error {
-	p, absent := g.file, make(map[string]bool)
-	for _, path := range parquet.SchemaOf(record{}).Columns() {
-		if _, ok := p.Schema().Lookup(path...); !ok {
-			absent[columnName(path)] = true
-		}
-	}
-	absent["variants"], absent["rejected"] = true, true
-	for _, path := range p.Schema().Columns() {
-		if leaf, ok := p.Schema().Lookup(path...); ok && empty(leaf.Node) {
-			absent[columnName(path)] = true
-		} else if columnName(path) != path[0] {
-			delete(absent, path[0]) // a list of structures
-		}
-	}
-	variants, rejected := absentFields("variants", absent), absentFields("rejected", absent)
-	columns := parquet.Group{}
-	for _, f := range p.Schema().Fields() {
+	columns, has := parquet.Group{}, map[string]bool{} // has are columns with values, and first steps of their paths
+	for _, f := range g.file.Schema().Fields() {
 		if !skimmed || slices.Contains([]string{"id", "source", "language", "references", "variants"}, f.Name()) {
 			columns[f.Name()] = f
 		}
 	}
-	return eachRow(ctx, g, parquet.NewSchema("segments", columns), func(row *record, pos refract.Position) (*refract.Segment, error) {
+	schema := parquet.NewSchema("segments", columns)
+	for _, path := range schema.Columns() {
+		if leaf, ok := schema.Lookup(path...); ok && !empty(leaf.Node) {
+			has[columnName(path)], has[path[0]] = true, true
+		}
+	}
+	variants, rejected := absentFields("variants", has), absentFields("rejected", has)
+	return eachRow(ctx, g, schema, func(row *record, pos refract.Position) (*refract.Segment, error) {
 		clearFields(row.Variants, variants)
 		clearFields(row.Rejected, rejected)
-		if absent["variants"] {
+		if !has["variants"] {
 			row.Variants = nil
 		}
-		if absent["rejected"] {
+		if !has["rejected"] {
 			row.Rejected = nil
 		}
 		s, err := row.segment(false)
@@ -141,6 +133,9 @@ func checkDictionary(file io.ReaderAt, m *format.ColumnMetaData) error {
 
 // withParquet opens a file and calls read if check finds no error.
 func withParquet(path string, check func(p *parquet.File, path string) error, read func(p *parquet.File) error) error {
+	if _, err := newRegular(path); err != nil {
+		return err
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return fileError(path, err)
@@ -239,7 +234,11 @@ func checkSchema(p *parquet.File, file string) error {
 		h, w := have.Node.Type().Kind(), leaf.Node.Type().Kind()
 		wide := h == parquet.Int64 && w == parquet.Int32 // pandas writes all integers this way
 		if h != w && !(wide && narrow(p, have.ColumnIndex)) {
-			return fmt.Errorf("column %s is of type %v; want %v", name, h, w)
+			hint := ""
+			if len(path) == 1 {
+				hint = other()
+			}
+			return fmt.Errorf("column %s is of type %v; want %v%s", name, h, w, hint)
 		}
 		if have.MaxRepetitionLevel != leaf.MaxRepetitionLevel {
 			return fmt.Errorf("column %s is nested differently from %s", name, strings.Join(path, "."))
@@ -284,9 +283,9 @@ func narrow(p *parquet.File, column int) bool {
 
 // absentFields returns the fields of a variant whose columns a file lacks or has without
 // values, which the library fills with zeros.
-func absentFields(field string, absent map[string]bool) (fields []int) {
+func absentFields(field string, has map[string]bool) (fields []int) {
 	for f := range reflect.TypeFor[variantRecord]().Fields() {
-		if name, _, _ := strings.Cut(f.Tag.Get("parquet"), ","); absent[field+"."+name] {
+		if name, _, _ := strings.Cut(f.Tag.Get("parquet"), ","); !has[field+"."+name] {
 			fields = append(fields, f.Index[0])
 		}
 	}

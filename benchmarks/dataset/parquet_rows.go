@@ -96,7 +96,7 @@ func (r *rowReader) read(c *rowChunk) error {
 	c.rows = slices.Grow(c.rows, n)[:have+n]
 	n, err := g.ReadRows(c.rows[have:])
 	c.rows = c.rows[:have+n]
-	if n == 0 {
+	if n == 0 || err != nil && int64(n) < g.left {
 		return fmt.Errorf("the Parquet file is damaged: %w", cmp.Or(err, io.ErrUnexpectedEOF))
 	}
 	if g.left -= int64(n); g.left == 0 {

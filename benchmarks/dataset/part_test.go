@@ -152,7 +152,7 @@ func TestPartsOfGroups(t *testing.T) {
 			writeFile(t, filepath.Join(dir, fmt.Sprint(f, ".parquet")), b.Bytes())
 		}
 		n := rapid.IntRange(1, 8).Draw(t, "parts")
-		for _, spec := range []string{"parquet:" + dir, "table:" + dir + ",id=id,references=references,source=source,language=language", "table:" + dir + ",reference=source,keep=*"} {
+		for _, spec := range []string{"parquet:" + dir, "table:" + dir + ",id=id,references=references,source=source,language=language", "table:" + dir + ",reference=source,system:a=id,human:h=document,keep=*"} {
 			ds, err := Open(spec, Options{})
 			require.NoError(t, err)
 			extents := checkParts(t, ds, n)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -86,8 +87,11 @@ func (t *tableSpec) open(o Options) (*set, error) {
 	if t.has("group") {
 		return openHeld(t.path, o, t.groups)
 	}
-	read := func(span groupSpan, before int64, _ bool) reading {
+	read := func(span groupSpan, before int64, skimmed bool) reading {
 		part := *t
+		if skimmed {
+			part.skim()
+		}
 		part.span, part.before = span, int(before)
 		return checked(t.path, rowUnit, o, func(ctx context.Context, each func(*refract.Segment) error) error {
 			return part.segments(o.Warn, each)
@@ -101,6 +105,19 @@ func (t *tableSpec) open(o Options) (*set, error) {
 		return nil, err
 	}
 	return inGroups(paths, t.checkColumns, read)
+}
+
+// skim leaves the columns that identify the references.
+func (t *tableSpec) skim() {
+	all := t.columns
+	t.columns, t.optional = make([]string, len(all)), append(slices.Clone(t.optional), "")
+	t.single = maps.Clone(t.single)
+	maps.DeleteFunc(t.single, func(o string, _ int) bool { return !slices.Contains([]string{"id", "source", "language"}, o) })
+	for _, i := range slices.Concat(slices.Collect(maps.Values(t.single)), t.references, t.lists) {
+		t.columns[i] = all[i]
+	}
+	t.systems, t.humans, t.keep = nil, nil, nil
+	t.published = true // a reference that looks like a list may do so for the outputs that are left out
 }
 
 // known returns the columns of the table, as far as its first rows show them, and checks

@@ -39,33 +39,30 @@ func (t *tableSpec) checkColumns(p *parquet.File, path string) error {
 
 // inSchema returns the names of all columns of a file, and the fields with those of the table.
 func (t *tableSpec) inSchema(p *parquet.File, path string) (known []string, named parquet.Group, err error) {
-	schema := p.Schema()
-	first := map[string]string{} // by the column's name, which is the first step of its path
-	for _, steps := range schema.Columns() {
+	fields, first := parquet.Group{}, map[string]string{} // first is the field of a column
+	for _, f := range p.Schema().Fields() {
+		fields[f.Name()] = f
+	}
+	for _, steps := range p.Schema().Columns() {
 		name := columnName(steps)
 		known, first[name] = append(known, name), steps[0]
 	}
 	named = parquet.Group{}
 	for _, name := range t.columns {
+		field, there := first[name]
 		switch {
-		case !slices.Contains(known, name) && t.may(name):
+		case !there && t.may(name):
 			continue
-		case !slices.Contains(known, name):
+		case !there:
 			return nil, nil, t.noColumn(path, name, known)
 		}
-		if err := readable(schema, name); err != nil {
+		if err := readable(p.Schema(), name); err != nil {
 			return nil, nil, failFile(path, "%w", err)
 		}
-		for _, f := range schema.Fields() {
-			if f.Name() == first[name] {
-				named[f.Name()] = f
-			}
-		}
+		named[field] = fields[field]
 	}
 	if slices.Contains(t.keep, keepAll) {
-		for _, f := range schema.Fields() {
-			named[f.Name()] = f
-		}
+		named = fields
 	}
 	return known, named, nil
 }

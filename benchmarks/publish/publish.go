@@ -68,7 +68,7 @@ func (e *OptionError) Error() string { return e.message }
 func (o *Options) Check() error {
 	switch {
 	case !slices.Contains(dataset.Formats(), o.Format):
-		return &OptionError{english.Unknown("format", o.Format, dataset.Formats())}
+		return &OptionError{english.Unknown("format", o.Format, dataset.Formats()).Error()}
 	case o.Format == dataset.FormatMTME && o.LanguagePair == "":
 		return &OptionError{"the format mtme needs the name of the language pair, such as en-de"}
 	case o.Format != dataset.FormatMTME && o.LanguagePair != "":

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"github.com/refract-eval/refract/internal/english"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +48,10 @@ and may have "hypothesis", "source", "reference", "id", "system" and "segment".`
 func (p *parseRun) run(ctx context.Context, e *env, args []string) error {
 	metric, file := args[0], args[1]
 	reading, err := audit.NewReading(metric, p.policy, e.registry().Names()...)
-	if err != nil {
+	switch {
+	case english.IsUnknown(err, "judge"):
+		return usagef("%w", err)
+	case err != nil:
 		return usagef("%s: %w", metric, err)
 	}
 	reading.At = func(name string, line int, err error) error {

@@ -98,13 +98,19 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 		return nil, err
 	}
 	id, stats := refract.NewIdentity(), newStats()
+	var first *refract.Segment
 	for s, err := range ds.Segments(ctx) {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err == nil {
 			s = stats.leaveOut(s)
-			err = e.add(s)
+			if first == nil {
+				first = s
+			}
+			if err = e.add(s); errors.Is(err, errUnequal) {
+				err = fmt.Errorf("%w; %s", err, equalize(first, s))
+			}
 			if disk := (*files.WriteError)(nil); err != nil && !errors.As(err, &disk) {
 				err = &FormatError{s.ID, s.Pos, o.Format, err}
 			}

@@ -312,7 +312,7 @@ func (ts *testedSystems) noteOrder(t *report.NamedTable) {
 		if n > most {
 			swapped, such = swapped[:most], ", such as "
 		}
-		t.Note("%s: %d of %d pairs of systems change places between aggregations%s%s", name, n, pairs, such, strings.Join(swapped, "; "))
+		t.Note("%s: pairs of systems that change places between aggregations: %d of %d%s%s", name, n, pairs, such, strings.Join(swapped, "; "))
 	}
 }
 

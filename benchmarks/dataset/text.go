@@ -113,7 +113,10 @@ func (o *Options) openSystems(files []NamedFile) (all []system, err error) {
 			err = failFile(in.name, "already belongs to another system")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("system %s: %w", text.Quote(f.Name), err)
+			if f.Name != f.Path { // else it is named twice
+				err = fmt.Errorf("system %s: %w", text.Quote(f.Name), err)
+			}
+			return nil, err
 		}
 		sys := system{name: f.Name, texts: in}
 		if spec.column != "" {

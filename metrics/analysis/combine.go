@@ -74,7 +74,7 @@ func Combine(c Combination, parts []*Report, least int, sign float64) *Report {
 		}
 	}
 	if len(scores) < max(1, least) {
-		r := &Report{Parts: parts, Detail: fmt.Sprintf("with a score: %d of %d", len(scores), len(parts))}
+		r := &Report{Parts: parts, Detail: fmt.Sprintf("%d of %d have a score", len(scores), len(parts))}
 		for _, o := range []Outcome{Unparseable, Cut, Blocked, Missing} {
 			if outcomes[o] > outcomes[r.Outcome] || r.Outcome == "" {
 				r.Outcome = o
@@ -92,7 +92,7 @@ func Combine(c Combination, parts []*Report, least int, sign float64) *Report {
 	r := *nearest
 	r.Parts, r.Spread = parts, new(spread(scores))
 	if len(scores) < len(parts) {
-		r.Detail = strings.TrimPrefix(fmt.Sprintf("%s; with a score: %d of %d", r.Detail, len(scores), len(parts)), "; ")
+		r.Detail = strings.TrimPrefix(fmt.Sprintf("%s; %d of %d have a score", r.Detail, len(scores), len(parts)), "; ")
 	}
 	r.SetScore(Scored, score)
 	if outcomes[NoError] == len(scores) {

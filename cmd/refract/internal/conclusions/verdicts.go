@@ -231,7 +231,7 @@ func promptVerdict(p *experiment.PromptAnalysis, several bool) Verdict {
 		v.Text += "; agreement falls without " + strings.Join(needed, ", ") + " (intervals corrected for the number of prompts)"
 	}
 	if p.Unscored > 0 {
-		v.Text += fmt.Sprintf("; without a score: %d of %s", p.Unscored, english.Count(p.Unscored+p.Cells, "judged cell"))
+		v.Text += fmt.Sprintf("; %d of %s have no score", p.Unscored, english.Count(p.Unscored+p.Cells, "judged cell"))
 	}
 	return v
 }

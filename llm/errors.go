@@ -26,8 +26,7 @@ var (
 	ErrAuth = errors.New("not authorized")
 	// ErrQuota: the account has no credit or quota left (402, some 429).
 	ErrQuota = errors.New("quota used up")
-	// ErrRateLimited: the server still limits the rate (429) after all retries, or asks for a
-	// longer wait than is allowed.
+	// ErrRateLimited: the server still limits the rate (429) after all retries.
 	ErrRateLimited = errors.New("rate limited")
 	// ErrUnavailable: no connection, or 408, 409 or 5xx, after all retries.
 	ErrUnavailable = errors.New("server unavailable")

@@ -121,6 +121,9 @@ func (s *shardFlag) cut(ctx context.Context, e *env, args []string, ds refract.D
 	if err != nil {
 		return nil, err
 	}
+	if whole.Size == 0 {
+		e.note("every shard reads the whole input; parts are read of plain JSON Lines, and of Parquet with at least as many row groups as shards")
+	}
 	settings := e.resultSettings()
 	if len(args) > 0 && whole.Size == 0 { // a plain file states its own, and is the same
 		if source, target := dataset.LanguagePair(args[0]); source+target != "" {

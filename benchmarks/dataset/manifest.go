@@ -177,7 +177,7 @@ func (m *Manifest) check() error {
 		return fmt.Errorf("version %d", m.Version)
 	}
 	if !slices.Contains(Formats(), m.Format) {
-		return errors.New(english.Unknown("format", m.Format, Formats()))
+		return english.Unknown("format", m.Format, Formats())
 	}
 	for _, k := range m.MeaningKept {
 		if !k.possible() {

@@ -61,7 +61,7 @@ docs/reference/protocols.md has the protocol.`,
 		Example: `  refract serve
   refract serve --listen 127.0.0.1:0`,
 	}, cobra.NoArgs, s.run)
-	taskFlags.of(cmd)("listen", plain(&s.listen, ""), "`HOST:PORT` to answer at over HTTP instead of standard input and output; port 0 takes a free one", shown)
+	taskFlags.of(cmd)("listen", plain(&s.listen, ""), "`HOST:PORT` to answer at over HTTP instead of standard input and output; port 0 takes a free one", shown, isAddress)
 	s.judgeFlags.register(cmd)
 	return cmd
 }
@@ -100,10 +100,7 @@ func (s *serveRun) transport() (func(context.Context, *serve.Server) error, erro
 			return srv.Serve(ctx, s.e.stdin, s.e.stdout, srv.Hello("", ""))
 		}, nil
 	}
-	host, _, err := net.SplitHostPort(s.listen)
-	if err != nil {
-		return nil, usagef("--listen %q: want HOST:PORT, such as 127.0.0.1:0", s.listen)
-	}
+	host, _, _ := net.SplitHostPort(s.listen)
 	local := func(name string) bool {
 		addr, err := netip.ParseAddr(name)
 		return name == "localhost" || err == nil && addr.IsLoopback()

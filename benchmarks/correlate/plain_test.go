@@ -244,7 +244,7 @@ func TestExchanges(t *testing.T) {
 }
 
 // plainSoftPValues exchanges one by one, as mt-metrics-eval does.
-func plainSoftPValues(scores [][]float64, order []int32) (out []float64) {
+func plainSoftPValues(scores [][]float64, order []int32) (out []uint16) {
 	random := NewNumPyRandom(4)
 	kept := make([][]bool, permutations)
 	for p := range kept {
@@ -254,7 +254,7 @@ func plainSoftPValues(scores [][]float64, order []int32) (out []float64) {
 	}
 	for i, x := range scores {
 		for _, y := range scores[i+1:] {
-			seen, size, count := 0.0, 0.0, 0.0
+			seen, size, count := 0.0, 0.0, uint16(0)
 			for _, at := range order {
 				seen += x[at] - y[at]
 				size += math.Abs(x[at]) + math.Abs(y[at])
@@ -272,7 +272,7 @@ func plainSoftPValues(scores [][]float64, order []int32) (out []float64) {
 					count++
 				}
 			}
-			out = append(out, count/permutations)
+			out = append(out, count)
 		}
 	}
 	return out

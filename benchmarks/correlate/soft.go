@@ -22,7 +22,7 @@ type softTable struct {
 	rows         []Row
 	coins        *coins
 	gold, metric *softScores
-	held         *ofDraws[[]float64] // the p-values of the gold scores, nil if the draws are not held
+	held         *ofDraws[[]uint16] // the p-values of the gold scores, nil if the draws are not held
 }
 
 func newSoftTable(rows []Row) *softTable {
@@ -57,8 +57,8 @@ func (t *softTable) weighted(weights []int32, s *scratch) float64 {
 }
 
 // goldOf returns the p-values of the gold scores in a resample, nil if these are all equal.
-func (t *softTable) goldOf(draw *uint8, order []int32) []float64 {
-	return t.held.get(draw, func() (gold []float64) {
+func (t *softTable) goldOf(draw *uint8, order []int32) []uint16 {
+	return t.held.get(draw, func() (gold []uint16) {
 		if t.gold.differ(order) {
 			gold = t.pValues(t.gold, order)
 		}
@@ -66,7 +66,7 @@ func (t *softTable) goldOf(draw *uint8, order []int32) []float64 {
 	})
 }
 
-func (t *softTable) pValues(s *softScores, order []int32) []float64 {
+func (t *softTable) pValues(s *softScores, order []int32) []uint16 {
 	if len(s.of) < 2 || len(order) == 0 {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (t *softTable) pValues(s *softScores, order []int32) []float64 {
 // softExchange computes the soft accuracy of scores of a table after exchanges.
 type softExchange struct {
 	*softTable
-	p []float64 // p-values of the gold scores; nil if these are all equal
+	p []uint16 // p-values of the gold scores; nil if these are all equal
 }
 
 func newSoftExchange(rows []Row) *softExchange {
@@ -89,10 +89,10 @@ func (e *softExchange) value(rows []Row) float64 {
 }
 
 // softOf returns the accuracy of all pairs' p-values; NaN without those of gold scores.
-func softOf(gold, metric []float64) float64 {
+func softOf(gold, metric []uint16) float64 {
 	var sum float64
 	for i := range gold {
-		sum += math.Abs(gold[i] - metric[i])
+		sum += math.Abs(float64(gold[i])/permutations - float64(metric[i])/permutations)
 	}
 	return 1 - sum/float64(len(gold))
 }

@@ -105,8 +105,8 @@ func (s *softScores) differ(order []int32) bool {
 const rounding = 1e-12
 
 // pValues returns, for each pair of systems in the order (0,1), (0,2), …, the p-value of the first
-// being better: the share of exchanges in which it has no larger sum.
-func (s *softScores) pValues(order []int32, m *masks) []float64 {
+// being better, times the number of permutations: in how many it has no larger sum.
+func (s *softScores) pValues(order []int32, m *masks) []uint16 {
 	margin := uint64(0) // differences of sums of whole numbers up to this may be rounding
 	if s.near > 0 {
 		margin = uint64(min(s.near*float64(len(order))+2, 1<<61))
@@ -117,7 +117,7 @@ func (s *softScores) pValues(order []int32, m *masks) []float64 {
 	}
 	top, certain, possible := ones<<shift, ones*(margin+1), ones*(margin-1)
 	sums := s.sums(order, m)
-	out := make([]float64, 0, len(sums)*(len(sums)-1)/2)
+	out := make([]uint16, 0, len(sums)*(len(sums)-1)/2)
 	for i, x := range sums {
 		for j := i + 1; j < len(sums); j++ {
 			y := sums[j][:len(x)]
@@ -139,7 +139,7 @@ func (s *softScores) pValues(order []int32, m *masks) []float64 {
 					}
 				}
 			}
-			out = append(out, float64(permutations-n)/permutations)
+			out = append(out, uint16(permutations-n))
 		}
 	}
 	return out

@@ -91,6 +91,11 @@ func suggestTable(path string, columns []string) string {
 	output, system := slices.Concat(found["output"], []string{"COLUMN"})[0], "NAME"
 	switch {
 	case own != "":
+		for _, column := range []string{"document", "domain", "language"} {
+			if slices.Contains(columns, column) {
+				spec += "," + column + "=" + column
+			}
+		}
 		spec += own
 	case found["system"] != nil:
 		add("system")

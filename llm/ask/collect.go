@@ -124,8 +124,8 @@ func (r *batchRun) invalid(b *batch, got openai.Batch) error {
 		return nil
 	}
 	said = said[:min(len(said), 5)]
-	return fmt.Errorf("%w: the server refused batch %q of %d requests, and says: %s",
-		llm.ErrInvalidRequest, got.ID, len(rows), cmp.Or(strings.Join(said, "; "), "nothing"))
+	return fmt.Errorf("%w: the server refused batch %q of %s, and says: %s",
+		llm.ErrInvalidRequest, got.ID, english.Count(len(rows), "request"), cmp.Or(strings.Join(said, "; "), "nothing"))
 }
 
 // outcome is the answer or error of a row in a batch.

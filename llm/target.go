@@ -134,7 +134,7 @@ func looksLikeKey(s string) bool {
 
 // redact replaces every secret in s, whole or in part.
 func (t target) redact(s string) string {
-	s = maskedKey.ReplaceAllString(t.hidden.Hide(s, redacted), redacted)
+	s = redact.Keys(maskedKey.ReplaceAllString(t.hidden.Hide(s, redacted), redacted), redacted)
 	return userInURL.ReplaceAllString(s, "://"+redacted+"@")
 }
 

@@ -44,6 +44,13 @@ func TestShortValues(t *testing.T) {
 	}
 }
 
+// Keys of other services, which a proxy may quote, are hidden too.
+func TestKeysOfOthers(t *testing.T) {
+	target, err := parseTarget("http://127.0.0.1:8000/v1", "")
+	require.NoError(t, err)
+	assert.Equal(t, "no "+redacted+" for hash 0123456789abcdef", target.redact("no glpat-abcdefghij0123456789 for hash 0123456789abcdef"))
+}
+
 func FuzzServerWait(f *testing.F) {
 	f.Add("7")
 	f.Add("Fri, 31 Dec 1999 23:59:59 GMT")

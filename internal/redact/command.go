@@ -30,6 +30,9 @@ var (
 	scheme       = text.Regexp(`(?i)^(?:bearer|basic|token)$`)
 )
 
+// ordinaryKey matches flags whose key is the name of a column.
+var ordinaryKey = text.Regexp(`(?i)^--?(?:sort|group|order|join|index|partition|primary|foreign)[-_]?key(?:=|$)`)
+
 // switches are flags of curl without a value, which others may follow in one word.
 const switches = `[#0-46afgGiIjJklLnNOqRsSvZ]*`
 
@@ -86,7 +89,7 @@ func Secrets(words []string) (shown, found []string) {
 				}
 			}
 			if !command || startsSecret().MatchString(word) {
-				_ = hide(secretFlag(), 0) || hide(secretHeader(), 0) || hide(secretField(), 0)
+				_ = !ordinaryKey().MatchString(word) && hide(secretFlag(), 0) || hide(secretHeader(), 0) || hide(secretField(), 0)
 			}
 			if m := program().FindStringSubmatch(word); m != nil {
 				name = m[1]

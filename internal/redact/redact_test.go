@@ -47,6 +47,7 @@ func TestText(t *testing.T) {
 		"exec:score --password='se same' -n 3":                                                     "exec:score --password=SECRET -n 3",
 		"exec:score --password \"se same\" --sort x":                                               "exec:score --password SECRET --sort x",
 		"bleu:tokenize=intl":                                                                       "bleu:tokenize=intl",
+		"exec:score --sort-key name --group-key=lang -n 3":                                         "exec:score --sort-key name --group-key=lang -n 3",
 		"exec:score --max-tokens 7 --tokenizer=13a":                                                "exec:score --max-tokens 7 --tokenizer=13a",
 		"exec:env DB_PW=sesame score --pass:sesame --pass sesame -n 3":                             "exec:env DB_PW=SECRET score --pass:SECRET --pass SECRET -n 3",
 		"exec:score --token 'never closed sesame":                                                  "exec:score --token SECRET",
@@ -94,12 +95,15 @@ func TestKnown(t *testing.T) {
 
 func TestMessage(t *testing.T) {
 	for text, want := range map[string]string{
-		`--extra: {"api_key": "quite-private"`:                 "--extra: {\"api_key\": \"…\"",
-		`line 3: "{\"token\":\"quite-private\"" is no object`:  `line 3: "{\"token\":\"…\"" is no object`,
-		`{'password': 'quite private'}`:                        `{'password': '…'}`,
-		`401 from the server: bad key sk-abcdefgh12345, sorry`: `401 from the server: bad key …, sorry`,
-		`bleu:tokenize=13a takes "tokenize": "13a"`:            `bleu:tokenize=13a takes "tokenize": "13a"`,
-		`max_tokens: "12" at http://h/v1 is no number`:         `max_tokens: "12" at http://h/v1 is no number`,
+		`--extra: {"api_key": "quite-private"`:                          "--extra: {\"api_key\": \"…\"",
+		`line 3: "{\"token\":\"quite-private\"" is no object`:           `line 3: "{\"token\":\"…\"" is no object`,
+		`bad xoxb-1234567890-abc glpat-abcdefghij0123456789`:            `bad … …`,
+		`AIza0123456789abcdefghijklmnopqrstuvwxy, ASIA0123456789ABCDEF`: `…, …`,
+		`set 0123456789abcdef0123456789abcdef, id ghost_writer xoxo`:    `set 0123456789abcdef0123456789abcdef, id ghost_writer xoxo`,
+		`{'password': 'quite private'}`:                                 `{'password': '…'}`,
+		`401 from the server: bad key sk-abcdefgh12345, sorry`:          `401 from the server: bad key …, sorry`,
+		`bleu:tokenize=13a takes "tokenize": "13a"`:                     `bleu:tokenize=13a takes "tokenize": "13a"`,
+		`max_tokens: "12" at http://h/v1 is no number`:                  `max_tokens: "12" at http://h/v1 is no number`,
 	} {
 		assert.Equal(t, want, Message(text), "Message(%s)", text)
 	}

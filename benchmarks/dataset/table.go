@@ -219,7 +219,7 @@ func (t *tableSpec) each(warn func(Warning), prepare, read func(*tableRow) error
 	case ext == ".csv" || ext == ".tsv" || ext == ".txt":
 		return t.eachSeparated(warn, prepare, read)
 	}
-	return specError("%s: a table is a file .csv, .tsv, .jsonl or .parquet, or a folder of .parquet", text.Path(t.path))
+	return specError("%s: a table is a file .csv, .tsv, .jsonl or .parquet, or a folder of .parquet; save a spreadsheet as CSV", text.Path(t.path))
 }
 
 // isParquet reports whether the table is Parquet, which a folder has to be.

@@ -236,7 +236,7 @@ func (r *expandRun) inBatches(ctx context.Context) (ask.Completer, error) {
 	var last ask.BatchProgress
 	b := &ask.Batches{
 		Client: r.client, Store: r.cfg.Store, Budget: r.spend, Models: r.models(), Time: r.calls.maxTime, LeftOut: r.cfg.LeftOut,
-		Journal: journal,
+		Journal: journal, Warn: func(m string) { r.e.warn("%s", m) },
 		Plan: func(ctx context.Context, need func(ask.Question) error) error {
 			_, err := exp.Plan(ctx, r.ds, need)
 			return err

@@ -187,7 +187,7 @@ type NoReferencesError struct {
 
 // Error says where the segment is and what to do.
 func (e *NoReferencesError) Error() string {
-	return fmt.Sprintf("%ssegment %q has no reference, which %s needs; add one, take the segment out, or let its scores be missing (--missing exclude)", e.Pos.prefix(), e.ID, e.Metric)
+	return fmt.Sprintf("%ssegment %q has no reference, which %s needs; add one, take the segment out, or let its scores be missing", e.Pos.prefix(), e.ID, e.Metric)
 }
 
 // NoSourceError says that no segment has a source although a metric needs sources.

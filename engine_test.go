@@ -131,7 +131,7 @@ func TestRunWithoutSources(t *testing.T) {
 		want, warning string
 	}{
 		"none":  {[]int{-1, -1}, "no segment has a source, which sized needs; add the sources to the data, or leave the metric out", ""},
-		"some":  {[]int{1, -1}, "", "1 of 2 segments have no source, which sized needs: it has no score of them"},
+		"some":  {[]int{1, -1}, "", "without a source, which sized needs, and so without its score: 1 of 2 segments"},
 		"empty": {[]int{0, 0}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -208,8 +208,8 @@ func TestWrongShapes(t *testing.T) {
 		{"a value too few", returns(func(s []metrics.Scores) []metrics.Scores { s[1].Values = s[1].Values[1:]; return s }), `sized, segments "a" to "b": 3 values, 0 statuses and 0 reports for 4 cells`},
 		{"a status too few", returns(func(s []metrics.Scores) []metrics.Scores { s[1].Status = make([]metrics.Status, 3); return s }), `sized, segments "a" to "b": 4 values, 3 statuses and 0 reports for 4 cells`},
 		{"no number", returns(func(s []metrics.Scores) []metrics.Scores { s[0].Values[0] = math.NaN(); return s }), `sized, segment "a": system "sys0" has the score NaN; a metric without a number must say so by a status`},
-		{"a prepared value too few", misshapen{prepared{f}, -1, 0}, `sized, segment "a": 1 values for 2 cells`},
-		{"a native score too many", misshapen{prepared{f}, 0, 1}, `sized, segment "a": 2 values for 1 cells`},
+		{"a prepared value too few", misshapen{prepared{f}, -1, 0}, `sized, segment "a": 1 value for 2 cells`},
+		{"a native score too many", misshapen{prepared{f}, 0, 1}, `sized, segment "a": 2 values for 1 cell`},
 	} {
 		e := engine(t, refract.Options{}, []metrics.Metric{c.m}, "native")
 		_, err := e.Score(t.Context(), []*refract.Segment{segment("a", 1, []int{1}, []int{1, 2}), segment("b", 1, []int{1, 2}, []int{3, 4})})

@@ -202,7 +202,7 @@ func (r *run) end() error {
 		case r.unsourced == r.segments:
 			r.failed.add(s, &NoSourceError{s.info.Name})
 		default:
-			r.warn("%d of %s have no source, which %s needs: it has no score of them", r.unsourced, english.Count(r.segments, "segment"), s.info.Name)
+			r.warn("without a source, which %s needs, and so without its score: %d of %s", s.info.Name, r.unsourced, english.Count(r.segments, "segment"))
 		}
 	}
 	if len(r.failed.Errs) == 0 {

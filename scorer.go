@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -222,7 +223,7 @@ func (s *scorer) placeNative(w *segmentWork, scores metrics.Scores) error {
 func (s *scorer) check(w *segmentWork, scores metrics.Scores, columns int) error {
 	seg := w.scores.Segment
 	if n := len(w.hyps) * columns; len(scores.Values) != n {
-		return fmt.Errorf("%s, segment %q: %d values for %d cells", s.info.Name, seg.ID, len(scores.Values), n)
+		return fmt.Errorf("%s, segment %q: %s for %s", s.info.Name, seg.ID, english.Count(len(scores.Values), "value"), english.Count(n, "cell"))
 	}
 	for i, v := range scores.Values {
 		if (math.IsNaN(v) || math.IsInf(v, 0)) && (scores.Status == nil || scores.Status[i] == metrics.Scored) {

@@ -222,7 +222,12 @@ type SpecError struct {
 	Err  error
 }
 
-func (e *SpecError) Error() string { return fmt.Sprintf("aggregator %q: %v", e.Spec, e.Err) }
+func (e *SpecError) Error() string {
+	if english.IsUnknown(e.Err, "aggregator") {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("aggregator %q: %v", e.Spec, e.Err)
+}
 
 // Unwrap returns the cause.
 func (e *SpecError) Unwrap() error { return e.Err }
@@ -241,7 +246,7 @@ func Parse(spec string) (Aggregator, error) {
 	}
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
 	if i < 0 {
-		return Aggregator{}, &SpecError{spec, errors.New(english.Unknown("aggregator", name, Names()))}
+		return Aggregator{}, &SpecError{spec, english.Unknown("aggregator", name, Names())}
 	}
 	k := &kinds[i]
 	a := Aggregator{name: name, single: name == "single", native: k.reduce == nil, reduce: k.reduce}
@@ -258,7 +263,7 @@ func Parse(spec string) (Aggregator, error) {
 	case !named:
 		value = rest
 	case key != k.param:
-		return Aggregator{}, &SpecError{spec, errors.New(english.Unknown("parameter", key, []string{k.param}))}
+		return Aggregator{}, &SpecError{spec, english.Unknown("parameter", key, []string{k.param})}
 	}
 	x, err := strconv.ParseFloat(value, 64)
 	switch {

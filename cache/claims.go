@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -22,8 +23,9 @@ import (
 // released. So a store that finds neither a record nor a claim may claim the key. A claim of a
 // key that has a record has no effect, and is released when the lease is next renewed.
 type claims struct {
-	owner int64 // random, so that no two are equal
-	lease time.Duration
+	owner   int64 // random, so that no two are equal
+	process string
+	lease   time.Duration
 
 	turn chan struct{} // holds an element while keys are claimed
 
@@ -45,7 +47,7 @@ type renewal struct {
 }
 
 func newClaims(lease time.Duration) *claims {
-	c := &claims{owner: rand.Int64(), lease: lease, turn: make(chan struct{}, 1), held: make(map[Key]bool), stopped: make(chan struct{})}
+	c := &claims{owner: rand.Int64(), process: process(os.Getpid()), lease: lease, turn: make(chan struct{}, 1), held: make(map[Key]bool), stopped: make(chan struct{})}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	return c
 }
@@ -82,8 +84,8 @@ func (d *Database) claiming(ctx context.Context, renew bool, f func(ctx context.
 			return err
 		}
 		if renew {
-			if err := d.exec(ctx, tx, `INSERT INTO refract_owners (id, process, expires) VALUES ($1, '', {later})
-				ON CONFLICT (id) DO UPDATE SET expires = excluded.expires`, d.claims.owner, d.claims.lease.Seconds()); err != nil {
+			if err := d.exec(ctx, tx, `INSERT INTO refract_owners (id, process, expires) VALUES ($1, $2, {later})
+				ON CONFLICT (id) DO UPDATE SET expires = excluded.expires`, d.claims.owner, d.claims.process, d.claims.lease.Seconds()); err != nil {
 				return err
 			}
 		}
@@ -119,7 +121,7 @@ func (d *Database) Holds(key Key) bool {
 }
 
 // Claim implements [Store], among the processes that have the database open. The claims of a
-// killed process become free when its lease ends.
+// killed process become free when its lease ends, on its own machine (Linux) when it is next looked for.
 func (d *Database) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 	leave, err := d.enter(ctx, "claim", true)
 	if err != nil {
@@ -225,20 +227,20 @@ func (d *Database) grant(ctx context.Context, tx *sql.Tx, keys []Key) (map[Key]b
 	return granted, nil
 }
 
-// sweep removes owners, and their claims, who have not renewed their lease for its whole length.
-// This store measures that time itself, because the clock of the database may be changed
+// sweep removes owners, and their claims, whose process has ended on this machine, or who have not
+// renewed their lease for its whole length. This store measures that time itself, because the clock of the database may be changed
 // meanwhile.
 func (d *Database) sweep(ctx context.Context, tx *sql.Tx) error {
 	var id int64
-	var lease string
+	var process, lease string
 	gone, seen, now := []any{}, map[int64]renewal{}, time.Now()
-	if err := d.each(ctx, tx, "SELECT id, CAST(expires AS TEXT) FROM refract_owners WHERE id <> $1", []any{d.claims.owner}, []any{&id, &lease}, func() error {
+	if err := d.each(ctx, tx, "SELECT id, process, CAST(expires AS TEXT) FROM refract_owners WHERE id <> $1", []any{d.claims.owner}, []any{&id, &process, &lease}, func() error {
 		last := d.claims.seen[id]
 		if last.lease != lease {
 			last = renewal{lease, now}
 		}
 		seen[id] = last
-		if now.Sub(last.found) >= d.claims.lease {
+		if now.Sub(last.found) >= d.claims.lease || ended(process) {
 			gone = append(gone, id)
 		}
 		return nil

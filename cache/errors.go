@@ -66,6 +66,9 @@ func (d *Database) explain(ctx context.Context, op string, err error) error {
 		what += ": " + advice
 	}
 	message := strings.TrimPrefix(redact.Values(d.secrets)(err.Error()), errUnavailable.Error()+": ")
+	if what == "open" {
+		return &failure{fmt.Sprintf("cache %s: %s", d.name, message), causes}
+	}
 	return &failure{fmt.Sprintf("cache %s: %s (%s)", d.name, what, message), causes}
 }
 
@@ -102,7 +105,7 @@ func (s *sqliteFile) classify(op string, err error) (advice string, kind error) 
 	case sqlite3.SQLITE_CORRUPT:
 		return damaged, ErrCorrupt
 	case sqlite3.SQLITE_NOTADB:
-		return "or no SQLite database at all: " + away + ", or name another file", ErrCorrupt
+		return away + ", or name another file", fmt.Errorf("no SQLite database, or %w", ErrCorrupt)
 	case sqlite3.SQLITE_CANTOPEN:
 		if _, gone := os.Stat(s.name); errors.Is(gone, fs.ErrNotExist) {
 			return "cannot create a file in " + filepath.Dir(s.abs) + ": make the folder writable, or name another file", errReadOnly

@@ -17,6 +17,8 @@ func Abandon(d *Database) { d.claims.end() }
 var (
 	ParseParams = parseParams
 
+	Process, Ended = process, ended
+
 	ErrClosed, ErrForeign, ErrFull = errClosed, errForeign, errFull
 	ErrVersion                     = errVersion
 	ErrReadOnly, ErrUnavailable    = errReadOnly, errUnavailable

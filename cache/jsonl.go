@@ -103,7 +103,7 @@ func Import(ctx context.Context, r io.Reader, to Store) (done Imported, err erro
 	return done, flush(0)
 }
 
-func atLine(n int, err error) error { return fmt.Errorf("cache: import: line %d: %w", n, err) }
+func atLine(n int, err error) error { return fmt.Errorf("line %d: %w", n, err) }
 
 // store stores entries, and counts them.
 func (i *Imported) store(ctx context.Context, to *Answers, entries []Entry) error {

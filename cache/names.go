@@ -67,6 +67,8 @@ var mistyped = regexp.MustCompile(`(?i)^([a-z][a-z0-9+.-]+:/|postgres(ql)?[:/].*
 // error does not quote the name, which may contain a password.
 func CheckName(where string) error {
 	switch {
+	case where == "":
+		return errors.New("the cache has no name: name a file, or write the URL of a Postgres database")
 	case settings.MatchString(where):
 		return errors.New("cache: settings such as host=… name no file: write the URL of a Postgres database as postgres://user@host:5432/database, and a password into PGPASSWORD or ~/.pgpass")
 	case !IsPostgres(where) && mistyped.MatchString(where):

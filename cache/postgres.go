@@ -157,7 +157,7 @@ func postgresName(c *pgx.ConnConfig) string {
 func (s *postgresServer) text(statement string) string { return postgresWords.Replace(statement) }
 
 var postgresWords = strings.NewReplacer("{strict}", "", "{rowless}", "",
-	"{later}", "clock_timestamp() + make_interval(secs => $2)")
+	"{later}", "clock_timestamp() + make_interval(secs => $3)")
 
 // lock also limits how long a process that hangs can hold the lock. At this isolation level a
 // statement sees everything that was committed before the lock was obtained.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -267,7 +268,7 @@ func shareBetweenProcesses(t *testing.T, where string) {
 	verified(t, s, 200)
 }
 
-// The claims of a killed process are free when its lease has ended.
+// The claims of a killed process are free when its lease has ended, and on its own machine before.
 func TestClaimsOfAKilledProcess(t *testing.T) {
 	claimsOfAKilledProcess(t, filepath.Join(t.TempDir(), "answers.db"))
 }
@@ -290,6 +291,29 @@ func claimsOfAKilledProcess(t *testing.T, where string) {
 	require.Error(t, cmd.Wait(), "the child ended before it was killed")
 	// Both a store that was open before and a new one are granted them.
 	for i, s := range []*cache.Database{before, open(t, where, cache.Lease(shortLease))} {
-		awaitClaim(t, s, keys[i*n/2:(i+1)*n/2])
+		awaitClaim(t, s, keys[i*n/4:(i+1)*n/4])
+	}
+	if runtime.GOOS == "linux" {
+		patient := open(t, where, cache.Lease(time.Hour))
+		granted, err := patient.Claim(t.Context(), keys[n/2:])
+		assert.True(t, err == nil && !slices.Contains(granted, false), "Claim at once = %v, %v", granted, err)
+	}
+}
+
+// A process is gone only if this machine certainly runs it no more.
+func TestEnded(t *testing.T) {
+	own := cache.Process(os.Getpid())
+	if own == "" {
+		t.Skip("the system tells nothing of processes")
+	}
+	part := strings.Fields(own) // start of the machine, namespaces, PID, start
+	for name, want := range map[string]bool{
+		own: false, "": false, "a b c": false, cache.Process(1): false,
+		strings.Join([]string{part[0], part[1], part[2], "1"}, " "):          true,
+		strings.Join([]string{part[0], part[1], "2147483647", part[3]}, " "): true,
+		strings.Join([]string{"another", part[1], "2147483647", "1"}, " "):   false,
+		strings.Join([]string{part[0], "pid:[1]", "2147483647", "1"}, " "):   false,
+	} {
+		assert.Equal(t, want, cache.Ended(name), name)
 	}
 }

@@ -16,9 +16,9 @@ const (
 	postgresVersion = 2
 )
 
-// An owner is an open store that claims keys. process is not used any more, and expires (in SQLite milliseconds since 1970) changes with every renewal of
-// its lease. A claim is live as long as its owner's lease. Columns that are read often come
-// before those that may be long.
+// An owner is an open store that claims keys. process names its process, and expires (in SQLite
+// milliseconds since 1970) changes with every renewal of its lease. A claim is live as long as its
+// owner's lease. Columns that are read often come before those that may be long.
 var schema = []string{`
 CREATE TABLE refract_records (
 	key    bytea NOT NULL PRIMARY KEY,

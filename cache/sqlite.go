@@ -110,9 +110,6 @@ func (s *sqliteFile) open(ctx context.Context, o options) (err error) {
 // checkPath returns an error for paths that SQLite would report badly, or for which it
 // would create a file by mistake.
 func checkPath(path string, existing bool) error {
-	if path == "" {
-		return errors.New("no file is named")
-	}
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():

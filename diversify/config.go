@@ -111,7 +111,7 @@ func New(cfg Config) (*Expander, error) {
 	cfg.Endpoint, cfg.Form = cmp.Or(cfg.Endpoint, llm.Chat), cmp.Or(cfg.Form, FormText)
 	cfg.Rounds = cmp.Or(cfg.Rounds, defaultRounds)
 	if err := cfg.check(); err != nil {
-		return nil, fmt.Errorf("diversify: %w", err)
+		return nil, err
 	}
 	x := &Expander{cfg: cfg}
 	cfg.Choose = x.choose
@@ -126,7 +126,7 @@ func New(cfg Config) (*Expander, error) {
 		x.judge, err = newJudge(*cfg.Equivalence, cfg.Form)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("diversify: %w", err)
+		return nil, err
 	}
 	return x, nil
 }

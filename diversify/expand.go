@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	refract "github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm/ask"
 )
 
@@ -68,7 +69,7 @@ func (e *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*r
 func (e *Expander) ended(ctx context.Context, t *tally, err error) (Summary, error) {
 	s := t.summary()
 	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
-		err = fmt.Errorf("expansion interrupted after %d segments; the answers received are stored: %w", s.Segments, ended)
+		err = fmt.Errorf("expansion interrupted after %s; the answers received are stored: %w", english.Count(s.Segments, "segment"), ended)
 	}
 	return s, err
 }

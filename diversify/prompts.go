@@ -3,7 +3,6 @@ package diversify
 import (
 	"bytes"
 	_ "embed"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -128,7 +127,7 @@ func ParsePrompts(s string) ([]Prompt, error) {
 		} else if found = builtIn(word); found == nil && strings.ContainsAny(word, "./\\") {
 			err = fmt.Errorf("unknown prompt %q; a file of prompts is %s%s", word, filePrefix, word)
 		} else if found == nil {
-			err = errors.New(english.Unknown("prompt", word, PromptWords()))
+			err = english.Unknown("prompt", word, PromptWords())
 		}
 		if err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	refract "github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm/ask"
 )
 
@@ -95,7 +96,7 @@ func (e *Expander) try(ctx context.Context, ds refract.Dataset, t *tally, do fun
 		e.choosing.Unlock()
 		e.unread.Store(true)
 		if e.cfg.FormFound != nil {
-			e.cfg.FormFound(fmt.Errorf("%d of its first %d answers cannot be read as JSON, such as %.40q", unread, seen, example))
+			e.cfg.FormFound(fmt.Errorf("%d of its first %s cannot be read as JSON, such as %.40q", unread, english.Count(seen, "answer"), example))
 		}
 	}
 	return first.jobs, nil

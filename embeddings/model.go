@@ -162,7 +162,7 @@ func (w *work) ask(ctx context.Context, missing []cache.Request) error {
 	case len(missing) == 0:
 		return nil
 	case w.Client == nil:
-		return fmt.Errorf("%w: %d of %d texts have no stored vector of model %q", ErrNotStored, len(missing), len(w.vectors), w.Name)
+		return fmt.Errorf("%w: texts without one of model %q: %d of %d", ErrNotStored, w.Name, len(missing), len(w.vectors))
 	}
 	for _, r := range missing {
 		if r.Prompt == "" {

@@ -206,7 +206,7 @@ func (c *Client) ReadAnswer(r Request, status int, body []byte) (resp Response, 
 	case ErrRateLimited, ErrUnavailable, ErrTimeout:
 		again = true
 	case ErrBadAnswer:
-		again = !r.PromptLogprobs // a server without log-probabilities will not give them later
+		again = e.retries != noRetry && !r.PromptLogprobs // a server without log-probabilities will not give them later
 	case ErrInvalidRequest:
 		if again = e.newLimit; again {
 			c.renamed.Store(r.Model, true)

@@ -45,11 +45,12 @@ type Config struct {
 	// DefaultMaxRetries, a negative number none.
 	MaxRetries int
 	// MaxRetryWait is the longest wait that a server may ask for; 0 means
-	// DefaultMaxRetryWait. A call fails if its servers ask for more. Waits that they asked for
-	// do not count as retries, for as long in all.
+	// DefaultMaxRetryWait. One that asks for more is asked again as after any failure. Waits that
+	// servers asked for do not count as retries; after as long in all a call fails.
 	MaxRetryWait time.Duration
 	// Warn, if not nil, is called before the first call with an error about servers that
-	// are not ready after Wait. Calls report permanent errors themselves.
+	// are not ready after Wait, and for each server with the first error that asks for a long
+	// wait. Calls report permanent errors themselves.
 	Warn func(error) `json:"-"`
 	Wait time.Duration
 	// Announce, if not nil, is called once, before the first call.

@@ -148,7 +148,7 @@ func (s *server) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse,
 	}
 	out = EmbedResponse{Vectors: make([][]float32, len(req.Texts)), Model: jsonText(a.Model), PromptTokens: a.Usage.PromptTokens}
 	if len(a.Data) != len(out.Vectors) {
-		return out, s.badShape(body, fmt.Sprintf("gave %d vectors for %s", len(a.Data), english.Count(len(out.Vectors), "text")))
+		return out, s.badShape(body, fmt.Sprintf("gave %s for %s", english.Count(len(a.Data), "vector"), english.Count(len(out.Vectors), "text")))
 	}
 	size := req.Dimensions
 	numbered := false
@@ -175,7 +175,7 @@ func (s *server) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse,
 		case i < 0 || i >= len(out.Vectors) || given[i]:
 			return out, s.badShape(body, "gave vectors that do not match the texts one by one")
 		case d.Embedding != nil && (len(d.Embedding) == 0 || len(d.Embedding) != size):
-			return out, s.badShape(body, fmt.Sprintf("gave a vector of %d numbers instead of %d", len(d.Embedding), max(1, size)))
+			return out, s.badShape(body, fmt.Sprintf("gave a vector of %s instead of %d", english.Count(len(d.Embedding), "number"), max(1, size)))
 		}
 		out.Vectors[i], given[i] = d.Embedding, true
 	}

@@ -60,12 +60,12 @@ func TestVectorsUnpacked(t *testing.T) {
 
 func TestInvalidVectors(t *testing.T) {
 	for name, tc := range map[string]struct{ body, says string }{
-		"fewer":           {`{"data":[{"index":0,"embedding":[1]}]}`, "gave 1 vectors for 2 texts"},
+		"fewer":           {`{"data":[{"index":0,"embedding":[1]}]}`, "gave 1 vector for 2 texts"},
 		"none":            {`{"data":[]}`, "gave 0 vectors"},
 		"a chat answer":   {`{"choices":[{"message":{"content":"a"}}]}`, "gave 0 vectors"},
 		"one text twice":  {`{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[1]}]}`, "do not match the texts"},
 		"wrong index":     {`{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`, "do not match the texts"},
-		"other lengths":   {`{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1]}]}`, "a vector of 1 numbers instead of 2"},
+		"other lengths":   {`{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1]}]}`, "a vector of 1 number instead of 2"},
 		"empty":           {`{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[]}]}`, "a vector of 0 numbers"},
 		"all null":        {`{"data":[{"index":0,"embedding":null},{"index":1,"embedding":[1,null]}]}`, "no vector of finite numbers"},
 		"half a number":   {`{"data":[{"index":0,"embedding":"AACA"},{"index":1,"embedding":"AACA"}]}`, "unexpected shape"},

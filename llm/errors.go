@@ -26,8 +26,7 @@ var (
 	ErrAuth = errors.New("not authorized")
 	// ErrQuota: the account has no credit or quota left (402, some 429).
 	ErrQuota = errors.New("quota used up")
-	// ErrRateLimited: the server still limits the rate (429) after all retries, or asks for a
-	// longer wait than is allowed.
+	// ErrRateLimited: the server still limits the rate (429) after all retries.
 	ErrRateLimited = errors.New("rate limited")
 	// ErrUnavailable: no connection, or 408, 409 or 5xx, after all retries.
 	ErrUnavailable = errors.New("server unavailable")
@@ -320,7 +319,7 @@ func (s *server) classify(model string, status int, api *apiError, body []byte) 
 		e = fail(ErrRateLimited, "limits the rate of requests", "send fewer requests at once")
 		e.retries, e.notDone = allRetries, true
 	case status == http.StatusNotFound:
-		e = fail(ErrNotFound, "knows no such model, address or object", fmt.Sprintf("check the model name %q and the base URL, which usually ends in /v1", model))
+		e = fail(ErrNotFound, "knows no such model, address or object", strings.Replace(fmt.Sprintf("check the model name %q and the base URL, which usually ends in /v1", model), `the model name "" and `, "", 1))
 	case status == http.StatusNotImplemented, status >= 500 && says(api.message, paramSchema, "json_schema", "json schema", "grammar"):
 		e = fail(ErrInvalidRequest, "refused the request", "") // in spite of the status, it would again
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // TokenLogprob is a token of a prompt, in the Response to a request with PromptLogprobs.
@@ -81,7 +83,7 @@ func promptTokens(prompt string, c *choice, completion *int) ([]TokenLogprob, er
 	}
 	all := len(echoed.Tokens)
 	if len(echoed.Logprobs) != all {
-		return nil, fmt.Errorf("gave %d log-probabilities for %d tokens", len(echoed.Logprobs), all)
+		return nil, fmt.Errorf("gave %s for %s", english.Count(len(echoed.Logprobs), "log-probability", "log-probabilities"), english.Count(all, "token"))
 	}
 	// The answer's own token follows the prompt's tokens, unless the server omits a
 	// token that ends the answer.

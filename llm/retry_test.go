@@ -3,6 +3,7 @@ package llm_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
@@ -56,7 +57,7 @@ func TestStatuses(t *testing.T) {
 		{"429 credit", llmtest.Status(429, "Your credit balance is too low"), llm.ErrQuota, 1, "credit balance"},
 		{"400 credit", llmtest.Status(400, "Your credit balance is too low"), llm.ErrQuota, 1, "check the account's plan and billing"},
 		{"429 billing", llmtest.Status(429, "check your billing details"), llm.ErrQuota, 1, "billing"},
-		{"429 by the minute", llmtest.Status(429, "You exceeded your current quota, please check your plan and billing details. Please retry in 540.04s."), llm.ErrRateLimited, 1 + all, "limits the rate"},
+		{"429 by the minute", llmtest.Status(429, "You exceeded your current quota, please check your plan and billing details. Please retry in 540.04s."), llm.ErrRateLimited, 2, "limits the rate"},
 		{"429 quota by code", llmtest.With("Retry-After", "1", llmtest.Quota()), llm.ErrQuota, 1, ""},
 		{"500", llmtest.Status(500, "oops"), llm.ErrUnavailable, all, "failed (500) after 5 attempts: oops"},
 		{"502 page", llmtest.HTML(502), llm.ErrUnavailable, all, "it sent `<!DOCTYPE html>"},
@@ -219,21 +220,30 @@ func TestClosedPort(t *testing.T) {
 	})
 }
 
+// A wait that is longer than allowed is no reason to give up: the call is made again after the usual
+// pauses, and costs only itself if that does not help. It is said once.
 func TestWaitTooLong(t *testing.T) {
-	for name, f := range map[string]llmtest.Fault{
-		"seconds":  llmtest.With("Retry-After", "61", llmtest.Status(429, "busy")),
-		"overflow": llmtest.With("Retry-After", "99999999999999999999", llmtest.Status(429, "busy")),
-		"huge":     llmtest.With("Retry-After", strings.Repeat("9", 400), llmtest.Status(429, "busy")),
+	for name, after := range map[string]string{
+		"seconds": "3600", "overflow": "99999999999999999999", "huge": strings.Repeat("9", 400), "date": "Fri, 31 Dec 2100 23:59:59 GMT",
 	} {
-		t.Run(name, func(t *testing.T) {
-			h := &llmtest.Handler{}
-			h.Fail(f)
-			call(t, h, func(cfg *llm.Config) { cfg.MaxRetryWait = time.Minute },
-				func(_ llm.Response, err error, slept time.Duration) {
-					wantKind(t, err, llm.ErrRateLimited, "more than the 1m0s allowed")
-					assert.True(t, slept == 0 && h.Calls() == 1, "after %v and %d calls", slept, h.Calls())
+		for _, status := range []int{429, 503} {
+			t.Run(fmt.Sprint(name, status), func(t *testing.T) {
+				fault, said := llmtest.With("Retry-After", after, llmtest.Status(status, "busy")), []string{}
+				warned := func(cfg *llm.Config) { cfg.Warn = func(err error) { said = append(said, err.Error()) } }
+				h := &llmtest.Handler{}
+				h.Fail(fault, fault)
+				call(t, h, warned, func(_ llm.Response, err error, slept time.Duration) {
+					require.NoError(t, err)
+					assert.True(t, slept < 10*time.Second && h.Calls() == 3, "after %v and %d calls", slept, h.Calls())
+					require.Len(t, said, 1)
+					assert.Contains(t, said[0], "more than the 10m0s allowed")
 				})
-		})
+				call(t, &llmtest.Handler{Decide: func(r *llmtest.Request) llmtest.Fault { return fault }}, nil, func(_ llm.Response, err error, slept time.Duration) {
+					assert.ErrorContains(t, err, "more than the 10m0s allowed")
+					assert.Less(t, slept, 2*time.Minute)
+				})
+			})
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,7 +30,7 @@ type server struct {
 	inFlight int
 	until    time.Time // no call is sent before, because it asked for a pause or keeps failing
 	faults   int       // faults in a row
-	fault    *Error    // the last fault
+	told     sync.Once // that it asks for a long wait
 }
 
 // Bounds on answers, in bytes after decompression.
@@ -123,7 +124,9 @@ func (s *server) send(caller context.Context, c *Call) *Error {
 	if e == nil {
 		return nil
 	}
-	e.asked = toldWait(e, resp, body, time.Now())
+	if e.retries != noRetry {
+		s.heed(e, toldWait(e, resp, body, time.Now()))
+	}
 	if c.logprobs {
 		e.refusesLogprobs()
 	}
@@ -163,6 +166,26 @@ func (s *server) receive(ctx context.Context, c *Call, resp *http.Response) (bod
 	return buf.Bytes(), free, err
 }
 
+// longWait is the length from which a wait is reported, once.
+const longWait = 10 * time.Second
+
+// heed notes the wait that a server asks for. One that is longer than allowed is not kept, as it may be
+// a mistake, or about one input.
+func (s *server) heed(e *Error, asked time.Duration) {
+	then := "it is asked again after shorter pauses; --wait allows longer ones"
+	if e.asked = asked; asked > s.cfg.MaxRetryWait {
+		e.tooLong(s.cfg.MaxRetryWait)
+		e.asked = 0
+	} else {
+		then = fmt.Sprintf("it asks to wait %v, so no call begins until %s", asked.Round(time.Millisecond), time.Now().Add(asked).Format(time.TimeOnly))
+	}
+	if asked >= longWait && s.cfg.Warn != nil {
+		said := *e
+		said.Hint = then
+		s.told.Do(func() { s.cfg.Warn(&said) })
+	}
+}
+
 // trackedReader records why reading failed.
 type trackedReader struct {
 	io.Reader
@@ -193,13 +216,10 @@ func (s *server) learn(c *Call, e *Error, company bool, maxWait time.Duration) {
 		s.answered.Add(1)
 		return
 	}
-	last := *e // a copy, because the call changes its own
-	s.fault = &last
 	var pause time.Duration
 	switch {
 	case e.asked > 0: // plus a random moment, so that clients with the same time do not come back together
-		asked := min(e.asked, longestPause)
-		pause = asked + min(rand.N(2*meanBackoff), max(0, maxWait-asked))
+		pause = e.asked + min(rand.N(2*meanBackoff), maxWait-e.asked)
 	case e.retries == noRetry && !e.elsewhere || e.Kind == ErrRateLimited || !company || c.first:
 	default:
 		pause = min(maxCoolDown, maxWait, time.Second<<min(s.faults, 10))
@@ -209,12 +229,6 @@ func (s *server) learn(c *Call, e *Error, company bool, maxWait time.Duration) {
 		s.until = until
 	}
 }
-
-// longestPause is longer than any call waits.
-const longestPause = 1000 * time.Hour
-
-// pausedLonger reports whether the server's pause lasts longer than this.
-func (s *server) pausedLonger(than time.Duration) bool { return time.Until(s.until) > than }
 
 // Load is what the calls of a client do.
 type Load struct {

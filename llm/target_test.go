@@ -52,9 +52,10 @@ func FuzzServerWait(f *testing.F) {
 		resp := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {after}}}
 		now := time.Now()
 		asked := toldWait(&Error{retries: allRetries}, resp, nil, now)
-		srv := &server{}
-		srv.learn(&Call{}, &Error{asked: asked, retries: allRetries}, false, time.Hour)
-		if wait := srv.until.Sub(now); asked < 0 || asked > 0 && (wait < min(asked, longestPause) || wait > max(asked, time.Hour)+time.Second) {
+		srv, e := &server{cfg: &Config{MaxRetryWait: time.Hour}}, &Error{retries: allRetries}
+		srv.heed(e, asked)
+		srv.learn(&Call{}, e, false, time.Hour)
+		if wait := srv.until.Sub(now); asked < 0 || wait > time.Hour+time.Second || asked > 0 && asked <= time.Hour && wait < asked {
 			t.Errorf("asked to wait %v, waits %v", asked, wait)
 		}
 	})

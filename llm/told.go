@@ -77,6 +77,9 @@ func resetWait(h http.Header, body []byte, now time.Time) (wait time.Duration) {
 	return waitIn(jsonText(inside.Error.Metadata.Headers["X-RateLimit-Reset"]), now)
 }
 
+// longestPause is longer than any call waits.
+const longestPause = 1000 * time.Hour
+
 // units are words for units of time.
 var units = strings.NewReplacer(" ", "", "milliseconds", "ms", "seconds", "s", "second", "s", "minutes", "m", "minute", "m")
 

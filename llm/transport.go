@@ -78,7 +78,7 @@ func (t *transport) do(ctx context.Context, c *Call) error {
 			end := inFlight(ctx)
 			e := s.send(ctx, c)
 			end()
-			another, hopeless := t.release(s, c, e, ctx.Err() != nil)
+			another := t.release(s, c, e, ctx.Err() != nil)
 			switch {
 			case e == nil:
 				return none, nil
@@ -93,10 +93,6 @@ func (t *transport) do(ctx context.Context, c *Call) error {
 			}
 			if retry.exhausted(ctx, s, e) || !repeatable {
 				return none, backoff.Permanent(e)
-			}
-			if hopeless != nil {
-				hopeless.Attempts = attempts
-				return none, backoff.Permanent(hopeless)
 			}
 			return none, e
 		}
@@ -123,7 +119,7 @@ type retryCount struct {
 func (r *retryCount) exhausted(ctx context.Context, s *server, e *Error) bool {
 	r.tries++
 	if n := s.answered.Load(); e.Kind == ErrRateLimited && n != r.answered {
-		r.tries, r.answered = 1, n // it answers other calls, so do not count earlier attempts
+		r.tries, r.answered, r.asked = 1, n, time.Time{} // it answers other calls, so do not count earlier attempts
 	}
 	retries := e.retries
 	if retries == fewRetries && s.answered.Load() > 0 {
@@ -136,10 +132,11 @@ func (r *retryCount) exhausted(ctx context.Context, s *server, e *Error) bool {
 		if r.asked.IsZero() {
 			r.asked = now
 		}
-		if now.Add(e.asked).Sub(r.asked) <= r.maxWait {
-			r.tries--
-			r.waits.Reset()
+		if now.Add(e.asked).Sub(r.asked) > r.maxWait {
+			return true
 		}
+		r.tries--
+		r.waits.Reset()
 	case e.unmade && s.answered.Load() == 0: // it is down, or its address is wrong
 		if r.closed.IsZero() {
 			r.closed = now
@@ -156,9 +153,6 @@ func (t *transport) acquire(ctx context.Context, c *Call) (*server, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for {
-		if e := t.hopeless(c); e != nil {
-			return nil, e
-		}
 		s, wake := t.choose(c)
 		if s != nil {
 			s.inFlight++
@@ -204,37 +198,21 @@ func (t *transport) serversFor(c *Call) []*server {
 	return t.servers
 }
 
-// hopeless returns an error if all servers ask for longer waits than are allowed.
-func (t *transport) hopeless(c *Call) *Error {
-	servers := t.serversFor(c)
-	for _, s := range servers {
-		if !s.pausedLonger(t.cfg.MaxRetryWait) {
-			return nil
-		}
-	}
-	e := *servers[0].fault
-	e.asked = time.Until(servers[0].until)
-	e.tooLong(t.cfg.MaxRetryWait)
-	return &e
-}
-
 // release ends an attempt, records its outcome for the server, and wakes waiting calls. It returns
-// whether another server is not paused, even if it is busy, and an error if no further attempt makes
-// sense.
-func (t *transport) release(s *server, c *Call, e *Error, cancelled bool) (another bool, hopeless *Error) {
+// whether another server is not paused, even if it is busy.
+func (t *transport) release(s *server, c *Call, e *Error, cancelled bool) (another bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !cancelled {
 		s.learn(c, e, len(t.servers) > 1, t.cfg.MaxRetryWait)
-		hopeless = t.hopeless(c)
-		another = slices.ContainsFunc(t.serversFor(c), func(o *server) bool { return o != s && !o.pausedLonger(0) })
+		another = slices.ContainsFunc(t.serversFor(c), func(o *server) bool { return o != s && !o.until.After(time.Now()) })
 	}
 	s.inFlight--
 	if t.waiting > 0 {
 		close(t.changed)
 		t.changed = make(chan struct{})
 	}
-	return another, hopeless
+	return another
 }
 
 // notCalled returns the error for a request that was not sent.

@@ -25,7 +25,7 @@ func ExampleRegistry_Parse() {
 	// bleu:tokenize=intl,smooth=floor case:mixed|eff:yes|tok:intl|smooth:floor[0.10]
 	// chrf:whitespace=yes case:mixed|eff:yes|nc:6|nw:0|space:yes
 	// metric "bleu:tokenise=intl": unknown option "tokenise"; did you mean "tokenize"? (known: tokenize, sp-model, smooth, smooth-value, lowercase, order, effective-order)
-	// metric "bleurt": unknown metric "bleurt"; did you mean "bleu"? (known: bleu, chrf)
+	// unknown metric "bleurt"; did you mean "bleu"? (known: bleu, chrf)
 }
 
 // The characters that separate settings are encoded in values.

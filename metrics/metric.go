@@ -62,7 +62,7 @@ func ParseDirection(word string) (Direction, error) {
 			return d, nil
 		}
 	}
-	return 0, errors.New(english.Unknown("direction", text.Brief(word), []string{HigherIsBetter.String(), LowerIsBetter.String()}))
+	return 0, english.Unknown("direction", text.Brief(word), []string{HigherIsBetter.String(), LowerIsBetter.String()})
 }
 
 // Info is what a metric declares about itself.

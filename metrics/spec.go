@@ -80,7 +80,7 @@ func (r Registry) Parse(ctx context.Context, spec string) (Metric, error) {
 	name, rest, more := strings.Cut(spec, ":")
 	f, known := r.Find(name)
 	if !known {
-		return nil, &SpecError{spec, errors.New(english.Unknown("metric", name, r.Names()))}
+		return nil, &SpecError{spec, english.Unknown("metric", name, r.Names())}
 	}
 	v := &Values{spec: spec, set: map[string]string{}, tail: rest}
 	if more && f.Tail == "" {
@@ -107,8 +107,14 @@ type SpecError struct {
 	Err  error
 }
 
-// Error quotes the spec, without passwords in addresses, followed by the cause.
-func (e *SpecError) Error() string { return fmt.Sprintf("metric %q: %v", redact.Text(e.Spec), e.Err) }
+// Error quotes the spec, without passwords in addresses, followed by the cause. The name of
+// an unknown metric is quoted once.
+func (e *SpecError) Error() string {
+	if english.IsUnknown(e.Err, "metric") {
+		return redact.Text(e.Err.Error())
+	}
+	return fmt.Sprintf("metric %q: %v", redact.Text(e.Spec), e.Err)
+}
 
 // Unwrap returns the cause.
 func (e *SpecError) Unwrap() error { return e.Err }
@@ -142,7 +148,7 @@ func (v *Values) Set(key, value string, options []Option) error {
 			for i, o := range options {
 				known[i] = o.Key
 			}
-			return errors.New(english.Unknown("option", key, known))
+			return english.Unknown("option", key, known)
 		}
 		value = cmp.Or(options[i].Words[value], value)
 	}
@@ -228,7 +234,14 @@ func (v *Values) Float(key string, def, lo, hi float64) float64 {
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || f < lo || f > hi {
-		v.fail(key, s, fmt.Sprintf("a number from %g to %g", lo, hi))
+		want := fmt.Sprintf("a number from %g to %g", lo, hi)
+		if hi == math.MaxFloat64 {
+			want = fmt.Sprintf("a number of %g or more", lo)
+			if lo == math.SmallestNonzeroFloat64 {
+				want = "a number above 0"
+			}
+		}
+		v.fail(key, s, want)
 		return def
 	}
 	return f
@@ -245,7 +258,7 @@ func (v *Values) Enum(key, def string, allowed ...string) string {
 			return s
 		}
 	}
-	v.errs = append(v.errs, errors.New(english.Unknown("value for "+key, s, allowed)))
+	v.errs = append(v.errs, english.Unknown("value for "+key, s, allowed))
 	return def
 }
 

@@ -269,7 +269,7 @@ func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error)
 		}
 		for _, r := range rs.rows {
 			if soft, ok := r.(*softTable); ok {
-				soft.gold = drawn.softGold(soft.rows)
+				soft.held = drawn.softGold(soft.rows)
 			}
 		}
 	}

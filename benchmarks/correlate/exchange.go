@@ -43,7 +43,7 @@ func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 	}
 	switch info := &statistics[m.Statistic]; {
 	case m.Statistic == StatSoftAccuracy && len(a) > 1 && len(a[0].Gold) > 0:
-		e.soft = newSoftExchange(a, b)
+		e.soft = newSoftExchange(a)
 	case m.Statistic.OfSystems():
 	case unit != nil && wholeVectors(a, unit) && (info.vector != nil || info.table != nil): // a vector has the value of one metric or of the other
 		var both []Row
@@ -200,7 +200,7 @@ func (e *Exchange) anew(mask []uint64) (float64, float64) {
 		}
 	}
 	if e.soft != nil {
-		return e.soft.values(x)
+		return e.soft.value(x), e.soft.value(y)
 	}
 	return e.measure.Over(x).Value, e.measure.Over(y).Value
 }

@@ -55,8 +55,8 @@ func (k *known) goldMeans(c goldCells, systems int) *meanGolds {
 	return k.means[c.groups]
 }
 
-// mostDraws bounds the weights that are held, a byte each, and mostSoft the p-values.
-const mostDraws, mostSoft = 1 << 26, 1 << 22
+// mostDraws bounds the weights that are held, a byte each, and mostSoft the p-values, two bytes each.
+const mostDraws, mostSoft = 1 << 26, 1 << 26
 
 // draws are the weights of the units in all resamples of a bootstrap, with what follows from them
 // and gold scores only.
@@ -136,11 +136,11 @@ func (d *draws) hold(vector int, of Row, t *ties, width int) *heldTies {
 // heldSoft are the p-values of gold scores in the resamples.
 type heldSoft struct {
 	rows []Row
-	ofDraws[[]float64]
+	ofDraws[[]uint16]
 }
 
 // softGold returns where to hold the p-values of gold scores, nil if they are too many.
-func (d *draws) softGold(rows []Row) *ofDraws[[]float64] {
+func (d *draws) softGold(rows []Row) *ofDraws[[]uint16] {
 	if len(rows)*len(rows)*d.resamples/2 > mostSoft {
 		return nil
 	}
@@ -161,10 +161,6 @@ func (d *ofDraws[T]) get(draw *uint8, compute func() T) T {
 	if d == nil || draw == nil {
 		return compute()
 	}
-	if v, ok := d.made.Load(draw); ok {
-		return v.(T)
-	}
-	v := compute()
-	d.made.Store(draw, v)
-	return v
+	v, _ := d.made.LoadOrStore(draw, sync.OnceValue(compute)) // who comes second waits
+	return v.(func() T)()
 }

@@ -44,13 +44,14 @@ func (c *goldCells) equal(d *goldCells) bool {
 		slices.Equal(c.paired, d.paired) && slices.Equal(c.scores, d.scores)
 }
 
-// meanScores are numbers to sum: each row has the parts of the scores of a unit's segments in a
-// group, by system, after other numbers.
+// meanScores are numbers to sum: each row has the scores of a unit's segments in a group, by system,
+// after other numbers, first the first part of each and then the others.
 type meanScores struct {
 	rows  [][]float64
-	after int // numbers
-	parts int // of a score
-	scale int // what these are multiplied by
+	after int     // numbers
+	parts int     // of a score
+	scale int     // what these are multiplied by
+	rest  float64 // at most this much of a score is in other parts than the first
 }
 
 // goldMeans are the mean gold scores by group and system, NaN if they are of no cell.
@@ -117,8 +118,8 @@ func newMeanGolds(c goldCells, systems int) *meanGolds {
 // newScores prepares scores, which are 0 in cells without both, after other numbers, and overwrites
 // them.
 func (r *meanGolds) newScores(scores []float64, after int) *meanScores {
-	parts, scale := exactParts(scores, r.most)
-	m := &meanScores{rows: make([][]float64, len(r.units)), after: after, parts: len(parts), scale: scale}
+	parts, scale, rest := exactParts(scores, r.most)
+	m := &meanScores{rows: make([][]float64, len(r.units)), after: after, parts: len(parts), scale: scale, rest: rest}
 	systems := len(r.columns)
 	width := after + systems*len(parts)
 	numbers := make([]float64, len(m.rows)*width)
@@ -127,10 +128,11 @@ func (r *meanGolds) newScores(scores []float64, after int) *meanScores {
 	}
 	for k, seg := range r.order {
 		to := m.rows[r.row[k]][after:]
-		for c, part := range parts {
+		for _, part := range parts {
 			for sys, v := range part[int(seg)*systems:][:systems] {
-				to[sys*len(parts)+c] += v
+				to[sys] += v
 			}
+			to = to[systems:]
 		}
 	}
 	return m
@@ -148,21 +150,25 @@ func (c *goldCells) sameCells(a, b, systems int) bool {
 
 // exactParts splits numbers into parts, so that a part's sum over at most this many of the
 // numbers is not rounded. Usually two parts are enough. Numbers with few decimals are
-// multiplied by a power of ten, which makes them whole. It overwrites the numbers.
-func exactParts(rest []float64, most int64) (parts [][]float64, scale int) {
+// multiplied by a power of ten, which makes them whole. It overwrites the numbers. The parts after
+// the first are together at most remaining.
+func exactParts(rest []float64, most int64) (parts [][]float64, scale int, remaining float64) {
 	if scale := numeric.WholeScale(rest, most); scale > 0 {
 		for i, v := range rest {
 			rest[i] = math.Round(v * float64(scale))
 		}
-		return [][]float64{rest}, scale
+		return [][]float64{rest}, scale, 0
 	}
 	for {
 		largest := 0.0
 		for _, v := range rest {
 			largest = max(largest, math.Abs(v))
 		}
+		if len(parts) == 1 {
+			remaining = largest
+		}
 		if largest == 0 {
-			return parts, 1
+			return parts, 1, remaining
 		}
 		// The part is a multiple of a unit, so its sums fit the digits of a float64.
 		_, exponent := math.Frexp(largest)
@@ -177,9 +183,9 @@ func exactParts(rest []float64, most int64) (parts [][]float64, scale int) {
 }
 
 // sums adds the rows of scores by group, each with its unit's weight, or once if weights is nil.
-// A group has a slice of numbers.
-func (r *meanGolds) sums(of *meanScores, weights []int32, s *scratch) [][]float64 {
-	width := of.after + len(r.columns)*of.parts
+// A group has a slice of numbers, of so many parts.
+func (r *meanGolds) sums(of *meanScores, parts int, weights []int32, s *scratch) [][]float64 {
+	width := of.after + len(r.columns)*parts
 	sums, _ := s.floats(len(r.ends)*width, 0)
 	s.times = zeros(s.times, len(r.units))
 	for i, u := range r.units {
@@ -203,12 +209,17 @@ func (m *meanScores) mean(sums []float64, system, cells int) float64 {
 	if cells == 0 {
 		return math.NaN()
 	}
-	return numeric.Quotient(sums[m.after+system*m.parts:][:m.parts], cells*m.scale)
+	sums = sums[m.after:]
+	parts := make([]float64, 0, 4) // on the stack
+	for systems := len(sums) / max(m.parts, 1); len(parts) < m.parts; system += systems {
+		parts = append(parts, sums[system])
+	}
+	return numeric.Quotient(parts, cells*m.scale)
 }
 
 // golds returns the means of the gold scores under weights.
 func (r *meanGolds) golds(weights []int32, s *scratch) (out goldMeans) {
-	for _, sums := range r.sums(r.gold, weights, s) {
+	for _, sums := range r.sums(r.gold, r.gold.parts, weights, s) {
 		for sys, column := range r.columns {
 			cells := int(sums[column])
 			out.cells, out.means = append(out.cells, cells), append(out.means, r.gold.mean(sums, sys, cells))
@@ -217,15 +228,20 @@ func (r *meanGolds) golds(weights []int32, s *scratch) (out goldMeans) {
 	return out
 }
 
-// both returns the means of both scores under weights, by group and system.
-func (r *meanRow) both(weights []int32, s *scratch) (gold goldMeans, metric []float64) {
+// drawnGolds are the golds of a draw, held unless they are too many.
+func (r *meanGolds) drawnGolds(weights []int32, s *scratch) goldMeans {
 	var held *ofDraws[goldMeans]
-	if len(r.ends)*len(r.columns) <= 4*len(weights) { // otherwise they are too many
+	if len(r.ends)*len(r.columns) <= 4*len(weights) {
 		held = &r.held
 	}
-	gold = held.get(s.draw, func() goldMeans { return r.golds(weights, s) })
+	return held.get(s.draw, func() goldMeans { return r.golds(weights, s) })
+}
+
+// both returns the means of both scores under weights, by group and system.
+func (r *meanRow) both(weights []int32, s *scratch) (gold goldMeans, metric []float64) {
+	gold = r.drawnGolds(weights, s)
 	metric = make([]float64, 0, len(gold.cells))
-	for _, sums := range r.sums(r.metric, weights, s) {
+	for _, sums := range r.sums(r.metric, r.metric.parts, weights, s) {
 		for sys := range r.columns {
 			metric = append(metric, r.metric.mean(sums, sys, gold.cells[len(metric)]))
 		}
@@ -250,9 +266,32 @@ func (r *meanRow) weighted(weights []int32, s *scratch) float64 {
 	if r.measure.Statistic != StatAccuracy || len(r.ends) > 1 {
 		return r.measure.unchecked(r.means(weights, s)).Value
 	}
-	means := r.ofSystems(weights, s)
-	value, _ := PairwiseAccuracy(means.Gold, means.Metric)
+	gold, metric, ok := r.ordered(weights, s)
+	if !ok {
+		means := r.ofSystems(weights, s)
+		gold, metric = means.Gold, means.Metric
+	}
+	value, _ := PairwiseAccuracy(gold, metric)
 	return value
+}
+
+// ordered returns mean gold scores of systems and numbers that order them as their mean scores do:
+// the sums of the first parts of these. It is not ok if the other parts could change the order.
+func (r *meanRow) ordered(weights []int32, s *scratch) (gold, metric []float64, ok bool) {
+	if r.metric.parts < 2 || r.columns[len(r.columns)-1] > 0 {
+		return nil, nil, false
+	}
+	means := r.drawnGolds(weights, s)
+	metric = r.sums(r.metric, 1, weights, s)[0]
+	far := 2 * float64(means.cells[0]) * r.metric.rest
+	for i, v := range metric {
+		for _, w := range metric[:i] {
+			if !(math.Abs(v-w) > far) {
+				return nil, nil, false
+			}
+		}
+	}
+	return means.means, metric, true
 }
 
 // ofSystems returns the means of the systems that have any, for a single group.

@@ -1,6 +1,7 @@
 package correlate
 
 import (
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -60,4 +61,32 @@ func rationalOf(scores []float64, ok []bool) func(float64) *big.Rat {
 		r, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
 		return r
 	}
+}
+
+// The first parts of scores order systems only where their means do so too, also of scores that are
+// equal but for their last digits.
+func TestFirstPartsOrderAsMeans(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := NewPairs(rapid.IntRange(2, 12).Draw(t, "segments"), 4)
+		near := rapid.Float64Range(0, 1e-10).Draw(t, "how near")
+		for i := range p.Gold {
+			p.Gold[i], p.GoldOK[i], p.MetricOK[i] = float64(rapid.IntRange(0, 5).Draw(t, "gold")), true, true
+			p.Metric[i] = float64(rapid.IntRange(0, 2).Draw(t, "metric"))/3 + near*rapid.Float64Range(0, 1).Draw(t, "more")
+		}
+		weights := rapid.SliceOfN(rapid.Int32Range(0, 4), p.Segments, p.Segments).Draw(t, "weights")
+		unit := make([]int32, len(p.Gold))
+		for i := range unit {
+			unit[i] = int32(i / p.Systems)
+		}
+		r := newMeanRow(p, make([]int32, p.Segments), 1, unit, 4*int64(p.Segments))
+		gold, metric, ok := r.ordered(weights, new(scratch))
+		if !ok {
+			return
+		}
+		means := r.ofSystems(weights, new(scratch))
+		want, _ := PairwiseAccuracy(means.Gold, means.Metric)
+		if got, _ := PairwiseAccuracy(gold, metric); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Fatalf("accuracy %v by first parts %v, want %v by means %v", got, metric, want, means.Metric)
+		}
+	})
 }

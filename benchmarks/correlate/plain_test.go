@@ -3,6 +3,7 @@ package correlate
 import (
 	"cmp"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -240,4 +241,69 @@ func TestExchanges(t *testing.T) {
 		got := exchange(random)
 		assert.Equal(t, uint8(want>>23), got, "bit %d is %d, numpy's number is %d of 2^24", i, got, want)
 	}
+}
+
+// plainSoftPValues exchanges one by one, as mt-metrics-eval does.
+func plainSoftPValues(scores [][]float64, order []int32) (out []uint16) {
+	random := NewNumPyRandom(4)
+	kept := make([][]bool, permutations)
+	for p := range kept {
+		for range order {
+			kept[p] = append(kept[p], exchange(random) == 1)
+		}
+	}
+	for i, x := range scores {
+		for _, y := range scores[i+1:] {
+			seen, size, count := 0.0, 0.0, uint16(0)
+			for _, at := range order {
+				seen += x[at] - y[at]
+				size += math.Abs(x[at]) + math.Abs(y[at])
+			}
+			for _, kept := range kept {
+				difference := 0.0
+				for k, at := range order {
+					if kept[k] {
+						difference += x[at] - y[at]
+					} else {
+						difference -= x[at] - y[at]
+					}
+				}
+				if difference >= seen-1e-12*size {
+					count++
+				}
+			}
+			out = append(out, count)
+		}
+	}
+	return out
+}
+
+func TestSoftPValuesEqualPlain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		systems, segments := rapid.IntRange(2, 12).Draw(t, "systems"), rapid.IntRange(1, 70).Draw(t, "segments")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		unit := rapid.SampledFrom([]float64{1, 0.1, 1.0 / 3, 1e-5, math.Pi, 1e290, 1e-300, 5e-324}).Draw(t, "unit")
+		offset := rapid.SampledFrom([]float64{0, 0, 100, 1e9}).Draw(t, "offset")
+		values := rapid.SampledFrom([]int{1, 2, 4, 100, 1 << 40}).Draw(t, "values")
+		rows := make([]Row, systems)
+		for s := range rows {
+			for i := range segments {
+				v := unit * (offset + float64(r.IntN(values)))
+				if s > 0 && r.IntN(3) > 0 {
+					v = rows[s-1].Metric[i] // systems with much in common tie more often
+				}
+				rows[s].Metric = append(rows[s].Metric, v)
+			}
+		}
+		order := make([]int32, rapid.IntRange(1, 100).Draw(t, "drawn"))
+		for k := range order {
+			order[k] = int32(r.IntN(segments))
+		}
+		slices.Sort(order)
+		coins := newCoins()
+		for _, of := range []int{len(order), 1 << 13} { // in half words, and in words
+			scores := newSoftScores(rows, rowMetric).fit(of)
+			require.Equal(t, plainSoftPValues(scores.of, order), scores.pValues(order, coins.masks(len(order))))
+		}
+	})
 }

@@ -271,7 +271,6 @@ func (r *wholeRows) means(weights [][]int32, out []float64) {
 // scratch is memory that a goroutine reuses for each resample.
 type scratch struct {
 	x, y         []float64
-	counts       []uint64
 	times, drawn []int32
 	block        block
 	nodes, sums  []lanes

@@ -51,7 +51,7 @@ var statistics = [...]statisticInfo{
 	StatAcc23:      {name: "acc23", over: calibratedOver, table: func(rows []Row, whole bool) (row, error) { return newCalibratedRow(rows, whole, 1) }},
 	StatPlainAcc23: {name: "acc23-uncalibrated", vector: plainAcc23, pairs: &pairsStatistic{value: vectorCounts.Acc23, agree: true, scale: func(all, _, _ int64) float64 { return 1 / float64(all) }}},
 	StatSoftAccuracy: {name: "soft-accuracy", systems: true, over: softOver, rows: completeRows, table: func(rows []Row, _ bool) (row, error) {
-		return &softTable{rows: rows, coins: newCoins()}, nil
+		return newSoftTable(rows), nil
 	}},
 	StatLabelsSaved: {name: "labels-saved", systems: true, over: labelsOver, table: newLabelsRow, rows: func(p *Pairs) []Row { return p.rows(BySystem) }},
 }

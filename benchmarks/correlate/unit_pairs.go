@@ -5,11 +5,11 @@ import "slices"
 // unitPairs counts pairs of elements by unit, twice if both scores order them alike and once if they
 // are tied in the inner score only: row u has the pairs of an element of unit u with one of each
 // unit up to u. The weights of a resample never change these counts, so their sum is a quadratic
-// form of the weights. Two counts share a word if their sums fit in 32 bits. It is nil if a pass
-// over the elements is cheaper, as for units of one segment.
+// form of the weights. Two counts share a number if their sums fit in half of its digits. It is nil if
+// a pass over the elements is cheaper, as for units of one segment.
 type unitPairs struct {
-	rows [][]uint64
-	bits int // of a count
+	rows [][]float64
+	per  int // counts in a number
 }
 
 // newUnitPairs takes elements by rising outer score, and where its equal scores end. For
@@ -72,30 +72,38 @@ func newUnitPairs(elements []pairsElement, ends []int32, sizes []int64, ranks, m
 		}
 		largest = max(largest, uint64(slices.Max(counts[u*width:][:u+1])))
 	}
-	out := &unitPairs{bits: 32}
-	if largest*uint64(most) >= 1<<32 {
-		out.bits = 64
+	out := &unitPairs{per: 1}
+	if largest*uint64(most) < halfDigits {
+		out.per = 2
 	}
-	words = (n*out.bits + 63) / 64
-	packed := make([]uint64, n*words)
+	words = (n + out.per - 1) / out.per
+	packed := make([]float64, n*words)
 	for u := range n {
 		row := packed[u*words:][:words]
 		for v, c := range counts[u*width:][:u+1] {
-			at := v * out.bits
-			row[at>>6] |= uint64(c) << (at & 63)
+			row[v/out.per] += float64(c) * float64(1+v%out.per*(halfDigits-1))
 		}
-		out.rows = append(out.rows, row[:u*out.bits>>6+1])
+		out.rows = append(out.rows, row[:u/out.per+1])
 	}
 	return out
 }
 
+// halfDigits is above the numbers of which a float64 holds two.
+const halfDigits = 1 << 26
+
 // sum is the sum of the counts in a resample.
 func (p *unitPairs) sum(weights []int32, s *scratch) (sum int64) {
-	s.counts = zeros(s.counts, len(p.rows[len(p.rows)-1]))
-	addRows(s.counts, p.rows, weights, s)
-	for u, w := range weights[:len(p.rows)] {
-		at := u * p.bits
-		sum += int64(w) * int64(s.counts[at>>6]>>(at&63)&(1<<p.bits-1))
+	s.x = zeros(s.x, len(p.rows[len(p.rows)-1]))
+	addRows(s.x, p.rows, weights, s)
+	for i, v := range s.x {
+		if p.per == 1 {
+			sum += int64(weights[i]) * int64(v)
+			continue
+		}
+		sum += int64(weights[2*i]) * (int64(v) % halfDigits)
+		if 2*i+1 < len(p.rows) {
+			sum += int64(weights[2*i+1]) * (int64(v) / halfDigits)
+		}
 	}
 	return sum
 }

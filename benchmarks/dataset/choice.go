@@ -82,6 +82,9 @@ func (n *Census) Check(c *Choice) error {
 	if k := slices.IndexFunc(c.Systems, func(s string) bool { return slices.Contains(c.WithoutSystems, s) }); k >= 0 {
 		return fmt.Errorf("system %s is both chosen and left out", text.Quote(c.Systems[k]))
 	}
+	if len(c.WithoutSystems) > 0 && !slices.ContainsFunc(n.systems, c.has) {
+		return fmt.Errorf("every system is left out; keep one of %s", quotedNames(n.systems))
+	}
 	return nil
 }
 

@@ -30,6 +30,7 @@ func TestChosen(t *testing.T) {
 		{Choice{WithoutSystems: []string{"A"}}, `no system "A" (did you mean "a"?)`},
 		{Choice{Domains: []string{"new"}}, `no domain "new" (did you mean "news"?); there are "news", "web"`},
 		{Choice{Systems: []string{"a"}, WithoutSystems: []string{"a"}}, `system "a" is both chosen and left out`},
+		{Choice{WithoutSystems: []string{"a", "b", "c"}}, `every system is left out; keep one of "a", "b", "c"`},
 	} {
 		for _, twice := range []bool{true, false} { // whether names can be checked beforehand
 			spec := "jsonl:" + filepath.Join(dir, "data.jsonl")

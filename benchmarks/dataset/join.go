@@ -44,7 +44,7 @@ func (read reading) through(begin func(context.Context) (step, error)) reading {
 // through returns the set with its segments going through a step, which needs them all.
 func (d *set) through(begin func(context.Context) (step, error)) *set {
 	out := *d
-	out.lines, out.rows, out.firsts, out.read = nil, nil, d.first(), d.read.through(begin)
+	out.lines, out.ranges, out.firsts, out.read = nil, nil, d.first(), d.read.through(begin)
 	return &out
 }
 
@@ -52,8 +52,10 @@ func (d *set) through(begin func(context.Context) (step, error)) *set {
 func (d *set) perSegment(begin func() step) *set {
 	start := func(context.Context) (step, error) { return begin(), nil }
 	out := d.through(start)
-	if out.lines = d.lines; d.rows != nil {
-		out.rows = func(in *input, skimmed bool) reading { return d.rows(in, skimmed).through(start) }
+	if out.lines = d.lines; d.ranges != nil {
+		r := *d.ranges
+		r.part = func(of Extent, skimmed bool) *set { return d.ranges.part(of, skimmed).perSegment(begin) }
+		out.ranges = &r
 	}
 	return out
 }

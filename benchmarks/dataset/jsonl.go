@@ -135,7 +135,13 @@ func lineSet(in *input, o Options) *set {
 		}
 	}
 	if d.lines = in; !files.IsPacked(in.name) {
-		d.rows = rows
+		d.ranges = &ranges{[]string{in.name}, in.lineEnd, func(of Extent, skimmed bool) *set {
+			in := in
+			if of.To > 0 {
+				in = in.between(of.From, of.To, of.Size)
+			}
+			return &set{lines: in, read: rows(in, skimmed)}
+		}}
 	}
 	return d
 }

@@ -147,7 +147,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 		return nil, failFile(dir, "the folder does not exist")
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, failFile(dir, "there is no %s, so this is not a published folder: %w", ManifestName, fs.ErrNotExist)
+		return nil, failFile(dir, "this is not a published folder: %s: %w", ManifestName, fs.ErrNotExist)
 	}
 	if err != nil {
 		return nil, fileError(path, err)
@@ -177,7 +177,7 @@ func (m *Manifest) check() error {
 		return fmt.Errorf("version %d", m.Version)
 	}
 	if !slices.Contains(Formats(), m.Format) {
-		return errors.New(english.Unknown("format", m.Format, Formats()))
+		return english.Unknown("format", m.Format, Formats())
 	}
 	for _, k := range m.MeaningKept {
 		if !k.possible() {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -78,7 +79,7 @@ func readMarot(path string, warn func(Warning)) (*marotFile, error) {
 			return nil
 		}
 		if len(row) != f.width {
-			return failAt(pos, 0, "the row has %d columns, but the first row names %d: a row stands on one line, and its texts have no tab", len(row), f.width)
+			return failAt(pos, 0, "the row has %s, but the first row names %d: a row stands on one line, and its texts have no tab", english.Count(len(row), "column"), f.width)
 		}
 		return f.add(row, pos)
 	})

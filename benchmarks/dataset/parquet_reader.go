@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -67,52 +67,34 @@ func parquetFiles(place string) ([]string, error) {
 
 // parquetSet is a dataset in Parquet files, which are opened once to check them.
 func parquetSet(name string, files []string, o Options) (*set, error) {
-	rows := 0 // of all files
-	for _, path := range files {
-		if _, err := newRegular(path); err != nil {
-			return nil, err
-		}
-		err := withParquet(path, segmentSchema(path), func(p *parquet.File) error {
-			rows += int(p.NumRows())
-			return nil
+	return inGroups(files, checkSchema, func(span groupSpan, _ int64, skimmed bool) reading {
+		return checked(name, "segment", o, func(ctx context.Context, each func(*refract.Segment) error) error {
+			return eachFile(files, span, checkSchema, func(g groups) error { return eachSegment(ctx, g, skimmed, each) })
 		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return &set{n: rows, read: checked(name, "segment", o, func(ctx context.Context, each func(*refract.Segment) error) error {
-		for _, path := range files {
-			if err := withParquet(path, segmentSchema(path), func(p *parquet.File) error { return eachSegment(ctx, p, path, each) }); err != nil {
-				return err
-			}
-		}
-		return nil
-	})}, nil
+	})
 }
 
-func eachSegment(ctx context.Context, p *parquet.File, path string, each func(*refract.Segment) error) error {
-	absent := make(map[string]bool)
-	for _, path := range parquet.SchemaOf(record{}).Columns() {
-		if _, ok := p.Schema().Lookup(path...); !ok {
-			absent[columnName(path)] = true
+func eachSegment(ctx context.Context, g groups, skimmed bool, each func(*refract.Segment) error) error {
+	columns, has := parquet.Group{}, map[string]bool{} // has are columns with values, and first steps of their paths
+	for _, f := range g.file.Schema().Fields() {
+		if !skimmed || slices.Contains([]string{"id", "source", "language", "references", "variants"}, f.Name()) {
+			columns[f.Name()] = f
 		}
 	}
-	absent["variants"], absent["rejected"] = true, true
-	for _, path := range p.Schema().Columns() {
-		if leaf, ok := p.Schema().Lookup(path...); ok && empty(leaf.Node) {
-			absent[columnName(path)] = true
-		} else if columnName(path) != path[0] {
-			delete(absent, path[0]) // a list of structures
+	schema := parquet.NewSchema("segments", columns)
+	for _, path := range schema.Columns() {
+		if leaf, ok := schema.Lookup(path...); ok && !empty(leaf.Node) {
+			has[columnName(path)], has[path[0]] = true, true
 		}
 	}
-	variants, rejected := absentFields("variants", absent), absentFields("rejected", absent)
-	return eachRow(ctx, p, path, func(row *record, pos refract.Position) (*refract.Segment, error) {
+	variants, rejected := absentFields("variants", has), absentFields("rejected", has)
+	return eachRow(ctx, g, schema, func(row *record, pos refract.Position) (*refract.Segment, error) {
 		clearFields(row.Variants, variants)
 		clearFields(row.Rejected, rejected)
-		if absent["variants"] {
+		if !has["variants"] {
 			row.Variants = nil
 		}
-		if absent["rejected"] {
+		if !has["rejected"] {
 			row.Rejected = nil
 		}
 		s, err := row.segment(false)
@@ -125,119 +107,6 @@ func eachSegment(ctx context.Context, p *parquet.File, path string, each func(*r
 		s.Pos = pos
 		return s, nil
 	}, each)
-}
-
-// rowChunk are rows of a file, with texts of their own.
-type rowChunk struct {
-	values []parquet.Value // of all rows
-	ends   []int           // of rows, in values
-	texts  []byte
-	first  int // line of the first row
-	bytes  int
-}
-
-func (c *rowChunk) size() int { return c.bytes }
-func (c *rowChunk) len() int  { return len(c.ends) }
-
-// row returns row i.
-func (c *rowChunk) row(i int) parquet.Row {
-	start := 0
-	if i > 0 {
-		start = c.ends[i-1]
-	}
-	return c.values[start:c.ends[i]]
-}
-
-// add copies a row, whose texts are those of a page.
-func (c *rowChunk) add(row parquet.Row, size int) {
-	for _, v := range row {
-		start, own := len(c.texts), parquet.ByteArrayValue
-		switch v.Kind() {
-		case parquet.FixedLenByteArray:
-			own = parquet.FixedLenByteArrayValue
-			fallthrough
-		case parquet.ByteArray:
-			c.texts = append(c.texts, v.ByteArray()...)
-			v = own(c.texts[start:]).Level(v.RepetitionLevel(), v.DefinitionLevel(), v.Column())
-		}
-		c.values = append(c.values, v)
-	}
-	c.ends = append(c.ends, len(c.values))
-	c.bytes += size
-}
-
-// eachRow reads the rows of a file, with a schema if one is given, and calls each with what
-// they are decoded to. One goroutine reads pages, and decode runs on all cores.
-func eachRow[T, R any](ctx context.Context, p *parquet.File, path string, decode func(row *T, pos refract.Position) (R, error), each func(R) error, schema ...parquet.ReaderOption) error {
-	var r *parquet.GenericReader[T]
-	err := guard(func() error {
-		r = parquet.NewGenericReader[T](p, schema...)
-		return nil
-	})
-	if err != nil {
-		return failFile(path, "%w", err)
-	}
-	defer r.Close()
-	var rows [parquetBatch]parquet.Row
-	var ahead []parquet.Row // rows read ahead
-	given, line := int64(0), 1
-	cut := func(_ context.Context, c *rowChunk) (*rowChunk, error) {
-		if c == nil || cap(c.texts) > 4*chunkSize {
-			c = &rowChunk{texts: make([]byte, 0, chunkSize)}
-		}
-		c.values, c.ends, c.texts, c.first, c.bytes = c.values[:0], c.ends[:0], c.texts[:0], line, 0
-		for ; c.bytes < chunkSize; line++ {
-			if line > int(p.NumRows()) {
-				return c, io.EOF
-			}
-			pos := refract.Position{File: path, Line: line}
-			if len(ahead) == 0 {
-				err := guard(func() error {
-					n, err := r.ReadRows(rows[:])
-					if n == 0 {
-						return fmt.Errorf("the Parquet file is damaged: %w", cmp.Or(err, io.ErrUnexpectedEOF))
-					}
-					ahead = rows[:n]
-					return nil
-				})
-				if err != nil {
-					return c, placed(err, pos)
-				}
-			}
-			size := sizeOf(ahead[0])
-			given += int64(size)
-			switch {
-			case size > maxLine:
-				return c, failAt(pos, 0, "the row has %d MiB of text, more than the %d MiB that a segment may take", size>>20, maxLine>>20)
-			case files.TooLarge(given, p.Size()):
-				return c, failAt(pos, 0, "up to here the texts take hundreds of times as much room as the file, as if it were made to fill the memory; if that is right, store them as JSON Lines")
-			}
-			c.add(ahead[0], size)
-			ahead = ahead[1:]
-		}
-		return c, nil
-	}
-	own := r.Schema()
-	decodeOne := func(c *rowChunk, i int) (item R, err error) {
-		var row T
-		pos := refract.Position{File: path, Line: c.first + i}
-		if err := guard(func() error { return own.Reconstruct(&row, c.row(i)) }); err != nil {
-			return item, placed(err, pos)
-		}
-		return decode(&row, pos)
-	}
-	return inOrder(ctx, cut, decodeOne, nil, each)
-}
-
-// sizeOf returns how many bytes a row takes once its texts are copied: in a page, a few
-// bytes can stand for a dictionary's text many times.
-func sizeOf(row parquet.Row) (size int) {
-	for _, v := range row {
-		if size += 16; v.Kind() == parquet.ByteArray || v.Kind() == parquet.FixedLenByteArray {
-			size += len(v.ByteArray())
-		}
-	}
-	return size
 }
 
 // checkDictionary verifies the checksum of a column's dictionary, if it has one. The library
@@ -263,7 +132,10 @@ func checkDictionary(file io.ReaderAt, m *format.ColumnMetaData) error {
 }
 
 // withParquet opens a file and calls read if check finds no error.
-func withParquet(path string, check, read func(p *parquet.File) error) error {
+func withParquet(path string, check func(p *parquet.File, path string) error, read func(p *parquet.File) error) error {
+	if _, err := newRegular(path); err != nil {
+		return err
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return fileError(path, err)
@@ -272,7 +144,7 @@ func withParquet(path string, check, read func(p *parquet.File) error) error {
 	var p *parquet.File
 	err = guard(func() (err error) {
 		if p, err = openParquetIn(file); err == nil {
-			err = check(p)
+			err = check(p, path)
 		}
 		return err
 	})
@@ -329,11 +201,6 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-// segmentSchema returns a function that calls checkSchema.
-func segmentSchema(path string) func(*parquet.File) error {
-	return func(p *parquet.File) error { return checkSchema(p, path) }
-}
-
 // checkSchema refuses unknown columns, since they would be lost, and columns of the wrong
 // type.
 func checkSchema(p *parquet.File, file string) error {
@@ -367,7 +234,11 @@ func checkSchema(p *parquet.File, file string) error {
 		h, w := have.Node.Type().Kind(), leaf.Node.Type().Kind()
 		wide := h == parquet.Int64 && w == parquet.Int32 // pandas writes all integers this way
 		if h != w && !(wide && narrow(p, have.ColumnIndex)) {
-			return fmt.Errorf("column %s is of type %v; want %v", name, h, w)
+			hint := ""
+			if len(path) == 1 {
+				hint = other()
+			}
+			return fmt.Errorf("column %s is of type %v; want %v%s", name, h, w, hint)
 		}
 		if have.MaxRepetitionLevel != leaf.MaxRepetitionLevel {
 			return fmt.Errorf("column %s is nested differently from %s", name, strings.Join(path, "."))
@@ -412,9 +283,9 @@ func narrow(p *parquet.File, column int) bool {
 
 // absentFields returns the fields of a variant whose columns a file lacks or has without
 // values, which the library fills with zeros.
-func absentFields(field string, absent map[string]bool) (fields []int) {
+func absentFields(field string, has map[string]bool) (fields []int) {
 	for f := range reflect.TypeFor[variantRecord]().Fields() {
-		if name, _, _ := strings.Cut(f.Tag.Get("parquet"), ","); absent[field+"."+name] {
+		if name, _, _ := strings.Cut(f.Tag.Get("parquet"), ","); !has[field+"."+name] {
 			fields = append(fields, f.Index[0])
 		}
 	}

@@ -47,8 +47,14 @@ func TestParquetRoundTrip(t *testing.T) {
 		b := encodeParquet(t, want...)
 		require.True(t, bytes.Equal(encodeParquet(t, want...), b), "the same segments are other bytes")
 		writeFile(t, path, b)
-		got, err := openAndCollect(Open("parquet:"+path, Options{}))
+		ds, err := Open("parquet:"+path, Options{})
+		got, err := openAndCollect(ds, err)
 		require.NoError(t, err)
+		all, err := Identify(context.Background(), ds)
+		require.NoError(t, err)
+		skimmed, err := IdentifyParts(context.Background(), ds)
+		require.NoError(t, err)
+		require.Equal(t, all.Hash(), skimmed.Hash())
 		for i, s := range got {
 			require.True(t, s.Pos == (refract.Position{File: path, Line: i + 1}), "position %v", s.Pos)
 			s.Pos = refract.Position{}

@@ -51,16 +51,30 @@ func Whole(parts []Extent) bool {
 	return at == parts[0].Size && (at == 0 || hex.EncodeToString(sum.Sum(nil)) == parts[0].Whole)
 }
 
+// ranges says how a part of a dataset is read without the rest of its files, of which places are
+// counted as if they were one.
+type ranges struct {
+	files []string
+	// end returns where part i of n ends in files of a size, or errFewGroups.
+	end func(i, n int, size int64) (int64, error)
+	// part returns a part, or the whole for no Extent. Skimmed segments need only have an id, a
+	// source, a language and references.
+	part func(of Extent, skimmed bool) *set
+}
+
 // Cut returns part i of n of a dataset, counted from 1; it may be empty. Of a plain file of JSON
-// Lines it reads the part, and the first part all of the file, as bytes. Other datasets are
-// read as a whole. A dataset that can be read only once is a *SpecError.
+// Lines, and of row groups of Parquet if there are as many, it reads the part, and the first part
+// all of the files, as bytes. Other datasets are read as a whole, and have no Size. A dataset that
+// can be read only once is a *SpecError.
 func Cut(ctx context.Context, ds refract.Dataset, i, n int) (part refract.Dataset, of Extent, err error) {
 	d := asSet(ds)
 	if d.stream != nil {
 		return nil, of, specError("%s is a stream, which can be read once, and parts are cut out of files: store it in a file first", d.stream.name)
 	}
-	if d.rows != nil {
-		return d.cutFile(ctx, i, n)
+	if d.ranges != nil {
+		if part, of, err = d.cutFiles(ctx, i, n); !errors.Is(err, errFewGroups) {
+			return part, of, err
+		}
 	}
 	size, sum := int64(0), sha256.New()
 	if lines := NewEncoder(sum); d.lines == nil {
@@ -82,35 +96,33 @@ func Cut(ctx context.Context, ds refract.Dataset, i, n int) (part refract.Datase
 	if err != nil {
 		return nil, of, err
 	}
-	of.Whole = hex.EncodeToString(sum.Sum(nil))
-	return between(d, share(size, i-1, n), share(size, i, n)), of, nil
+	return between(d, share(size, i-1, n), share(size, i, n)), Extent{Whole: hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
-// InRanges reports whether Cut reads of a dataset what is in a part, and not all of it.
-func InRanges(ds refract.Dataset) bool { return asSet(ds).rows != nil }
+// InRanges reports whether Cut may read of a dataset what is in a part, and not all of it.
+func InRanges(ds refract.Dataset) bool { return asSet(ds).ranges != nil }
 
-// cutFile is Cut for a file of JSON Lines.
-func (d *set) cutFile(ctx context.Context, i, n int) (part refract.Dataset, of Extent, err error) {
-	f, err := os.Open(d.lines.name)
-	if err != nil {
-		return nil, of, fileError(d.lines.name, err)
+// cutFiles is Cut for a dataset with ranges.
+func (d *set) cutFiles(ctx context.Context, i, n int) (part refract.Dataset, of Extent, err error) {
+	r, size := d.ranges, int64(0)
+	for _, path := range r.files {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, of, fileError(path, err)
+		}
+		size += info.Size()
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err == nil && info.Size() == 0 {
-		err = ErrEmpty
-	}
-	if err != nil {
-		return nil, of, fileError(d.lines.name, err)
+	if size == 0 {
+		return nil, of, fileError(r.files[0], ErrEmpty)
 	}
 	// extent returns part i.
 	extent := func(i int) (e Extent, err error) {
-		e.Size = info.Size()
-		if e.From, err = lineFrom(f, share(e.Size, i-1, n), e.Size); err == nil {
-			e.To, err = lineFrom(f, share(e.Size, i, n), e.Size)
+		e.Size = size
+		if e.From, err = r.end(i-1, n, size); err == nil {
+			e.To, err = r.end(i, n, size)
 		}
 		if err == nil {
-			e.Bytes, err = checksum(io.NewSectionReader(f, e.From, e.To-e.From))
+			e.Bytes, err = checksum(r.files, e.From, e.To)
 		}
 		return e, cmp.Or(err, ctx.Err())
 	}
@@ -126,11 +138,11 @@ func (d *set) cutFile(ctx context.Context, i, n int) (part refract.Dataset, of E
 		of.Whole = hex.EncodeToString(sum.Sum(nil))
 	}
 	if err != nil {
-		return nil, of, fileError(d.lines.name, err)
+		return nil, Extent{}, err
 	}
-	in := d.lines.between(of.From, of.To, of.Size)
-	read := d.rows(in, false)
-	return &set{lines: in, rows: d.rows, read: func(ctx context.Context, each func(*refract.Segment) error) error {
+	cut := *r.part(of, false)
+	read := cut.read
+	cut.read = func(ctx context.Context, each func(*refract.Segment) error) error {
 		if of.From == of.To {
 			return nil
 		}
@@ -139,15 +151,23 @@ func (d *set) cutFile(ctx context.Context, i, n int) (part refract.Dataset, of E
 			return nil
 		}
 		return err
-	}}, of, nil
+	}
+	cut.ranges = r
+	return &cut, of, nil
 }
 
-// lineFrom returns where the first line that is not blank begins, from a place in a file: so a
-// blank line is never the first of a part.
-func lineFrom(f io.ReaderAt, at, size int64) (int64, error) {
+// lineEnd returns where part i of n of a file ends: before a line that is not blank, so that a
+// blank one is never the first of a part.
+func (in *input) lineEnd(i, n int, size int64) (int64, error) {
+	at := share(size, i, n)
 	if at == 0 || at == size {
 		return at, nil
 	}
+	f, err := os.Open(in.name)
+	if err != nil {
+		return 0, fileError(in.name, err)
+	}
+	defer f.Close()
 	at--
 	r := bufio.NewReaderSize(io.NewSectionReader(f, at, size-at), lineBuffer)
 	for begun := false; ; {
@@ -156,30 +176,37 @@ func lineFrom(f io.ReaderAt, at, size int64) (int64, error) {
 			return at, nil
 		}
 		if err != nil && err != bufio.ErrBufferFull && err != io.EOF {
-			return 0, err
+			return 0, fileError(in.name, err)
 		}
 		at += int64(len(b))
 		begun = begun || err == nil || err == io.EOF
 	}
 }
 
-// checksum tells files apart that differ by accident: SHA-256 over the XXH64 of each MiB, as
-// SHA-256 of all would take a tenth of the time of scoring.
-func checksum(r io.Reader) (string, error) {
+// checksum tells files apart that differ by accident, of which it reads the bytes from one place up
+// to another: SHA-256 over the XXH64 of each MiB, as SHA-256 of all would take a tenth of the time
+// of scoring.
+func checksum(files []string, from, to int64) (string, error) {
 	sum, block := sha256.New(), make([]byte, 1<<20)
-	for {
-		n, err := io.ReadFull(r, block)
-		if n > 0 {
+	for _, path := range files {
+		f, err := os.Open(path)
+		if err != nil {
+			return "", fileError(path, err)
+		}
+		defer f.Close()
+		size, err := f.Seek(0, io.SeekEnd)
+		for at := max(from, 0); err == nil && at < min(to, size); {
+			n := 0
+			n, err = f.ReadAt(block[:min(int64(len(block)), min(to, size)-at)], at)
 			sum.Write(binary.LittleEndian.AppendUint64(nil, xxhash.Sum64(block[:n])))
+			at += int64(n)
 		}
-		switch err {
-		case nil:
-		case io.EOF, io.ErrUnexpectedEOF:
-			return hex.EncodeToString(sum.Sum(nil)[:16]), nil
-		default:
-			return "", err
+		if err != nil {
+			return "", fileError(path, err)
 		}
+		from, to = from-size, to-size
 	}
+	return hex.EncodeToString(sum.Sum(nil)[:16]), nil
 }
 
 // share is where part i of n ends.

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -29,18 +31,22 @@ func unplaced(ds refract.Dataset) ([]*refract.Segment, error) {
 }
 
 // checkParts checks that the parts of a dataset together are the whole.
-func checkParts(t *testing.T, ds refract.Dataset, n int) {
+func checkParts(t require.TestingT, ds refract.Dataset, n int) (extents []Extent) {
 	want, err := unplaced(ds)
 	require.NoError(t, err)
 	var got []*refract.Segment
 	for i := 1; i <= n; i++ {
-		part, _, err := Cut(context.Background(), ds, i, n)
+		part, of, err := Cut(context.Background(), ds, i, n)
 		require.NoError(t, err)
 		segments, err := unplaced(part)
 		require.NoError(t, err, "part %d of %d", i, n)
-		got = append(got, segments...)
+		if size, known := Len(part); known {
+			require.Len(t, segments, size)
+		}
+		got, extents = append(got, segments...), append(extents, of)
 	}
 	require.Empty(t, cmp.Diff(want, got), "%d parts", n)
+	return extents
 }
 
 // The input of a part differs if any segment of the whole differs.
@@ -113,6 +119,52 @@ func TestPartsOfBytes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Row groups of one or several files are parts where there are as many; otherwise all is read.
+func TestPartsOfGroups(t *testing.T) {
+	type row struct {
+		ID         string   `parquet:"id"`
+		References []string `parquet:"references,list"`
+		Source     *string  `parquet:"source"`
+		Language   string   `parquet:"language"`
+		Document   string   `parquet:"document"`
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		dir, err := os.MkdirTemp("", "")
+		require.NoError(t, err)
+		defer os.RemoveAll(dir)
+		ids, groups := 0, 0
+		for f := range rapid.IntRange(1, 3).Draw(t, "files") {
+			var b bytes.Buffer
+			w := parquet.NewGenericWriter[row](&b, parquet.PageBufferSize(rapid.IntRange(1, 200).Draw(t, "page")))
+			for range rapid.IntRange(min(1, 1-f), 6).Draw(t, "groups") {
+				groups++
+				for range rapid.IntRange(1, 5).Draw(t, "rows") {
+					text := drawString(t)
+					_, err := w.Write([]row{{fmt.Sprint("s", ids), []string{text, "x"}, &text, "en", fmt.Sprint(ids / 3)}})
+					require.NoError(t, err)
+					ids++
+				}
+				require.NoError(t, w.Flush())
+			}
+			require.NoError(t, w.Close())
+			writeFile(t, filepath.Join(dir, fmt.Sprint(f, ".parquet")), b.Bytes())
+		}
+		n := rapid.IntRange(1, 8).Draw(t, "parts")
+		for _, spec := range []string{"parquet:" + dir, "table:" + dir + ",id=id,references=references,source=source,language=language", "table:" + dir + ",reference=source,system:a=id,human:h=document,keep=*"} {
+			ds, err := Open(spec, Options{})
+			require.NoError(t, err)
+			extents := checkParts(t, ds, n)
+			require.Equal(t, groups >= n, extents[0].Size > 0, "%d groups, %d parts", groups, n)
+			require.True(t, Whole(extents), "%v", extents)
+			all, err := Identify(context.Background(), ds)
+			require.NoError(t, err)
+			skimmed, err := IdentifyParts(context.Background(), ds)
+			require.NoError(t, err)
+			require.Equal(t, all.Hash(), skimmed.Hash())
+		}
+	})
 }
 
 // Skimmed lines identify the same references.

@@ -142,7 +142,7 @@ func TestReaderErrors(t *testing.T) {
 		{"table id twice", "table:" + here(t) + "/table.parquet,id=domain,source=mt", nil, `TESTDATA/table.parquet:2: id "news" is already used by row 1; ids must be unique; rows of the same segment are joined by group=COLUMN instead of id=COLUMN`},
 		{"table empty id", "table:" + here(t) + "/table.parquet,id=translation.zh,source=mt", nil, `TESTDATA/table.parquet:2: column "translation.zh" is empty; each segment needs an id`},
 		{"table no Parquet", "table:f.parquet,source=x", map[string]string{"f.parquet": "{}"}, `f.parquet: not a Parquet file; for JSON Lines write jsonl:FILE`},
-		{"table form", "table:f.xlsx,source=x", map[string]string{"f.xlsx": "PK"}, `f.xlsx: a table is a file .csv, .tsv, .jsonl or .parquet, or a folder of .parquet`},
+		{"table form", "table:f.xlsx,source=x", map[string]string{"f.xlsx": "PK"}, `f.xlsx: a table is a file .csv, .tsv, .jsonl or .parquet, or a folder of .parquet; save a spreadsheet as CSV`},
 		{"table none", "table:f.csv,source=x", nil, `f.csv: no such file or directory`},
 		{"table twice", "table:f,source=x,source=y", nil, `dataset "table:f,source=x,source=y": the option source is given twice`},
 		{"table value", "table:f,source=x,y", nil, `dataset "table:f,source=x,y": "y" has no value`},

@@ -16,13 +16,11 @@ type set struct {
 	read reading
 	n    int // number of segments; 0 if unknown
 	// firsts has the same first references and is faster to read; nil means the set itself.
-	firsts *set
-	lines  *input // for JSON Lines: the file
-	// For a plain file of JSON Lines: how to read it, or a part of it. Skimmed segments have
-	// only what skim takes. Otherwise nil.
-	rows    func(in *input, skimmed bool) reading
-	stream  *input // that can be read once; nil if there is none
-	foreign bool   // it is based on a dataset of another package
+	firsts  *set
+	lines   *input  // for JSON Lines: the file
+	ranges  *ranges // nil if a part is read with the rest
+	stream  *input  // that can be read once; nil if there is none
+	foreign bool    // it is based on a dataset of another package
 }
 
 // first returns the dataset to read for the first references.
@@ -116,10 +114,10 @@ func Identify(ctx context.Context, ds refract.Dataset) (*refract.Identity, error
 // IdentifyParts is Identify for a dataset whose parts are read, and verified, by others.
 func IdentifyParts(ctx context.Context, ds refract.Dataset) (*refract.Identity, error) {
 	d := asSet(ds)
-	if d.rows == nil {
+	if d.ranges == nil {
 		return Identify(ctx, ds)
 	}
-	return identify(ctx, d.rows(d.lines, true))
+	return identify(ctx, d.ranges.part(Extent{}, true).read)
 }
 
 func identify(ctx context.Context, read reading) (*refract.Identity, error) {

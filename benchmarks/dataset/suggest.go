@@ -46,8 +46,15 @@ func optionOf(column string) (option string, rank int) {
 // they are; COLUMN stands for the rest.
 func suggestTable(path string, columns []string) string {
 	found := map[string][]string{} // several of references only
+	var own string                 // the options of columns that JSON Lines of segments have as objects
 	for _, column := range columns {
+		name, isSystem := strings.CutPrefix(column, "hypotheses.")
+		score, isScore := strings.CutPrefix(column, "human.")
 		switch o, rank := optionOf(column); {
+		case isSystem:
+			own += ",system:" + name + "=" + quoteColumn(column)
+		case isScore:
+			own += ",human:" + strings.Replace(score, ".", ":", 1) + "=" + quoteColumn(column)
 		case o == "":
 		case o == "reference" || len(found[o]) == 0:
 			found[o] = append(found[o], column)
@@ -83,6 +90,13 @@ func suggestTable(path string, columns []string) string {
 	}
 	output, system := slices.Concat(found["output"], []string{"COLUMN"})[0], "NAME"
 	switch {
+	case own != "":
+		for _, column := range []string{"document", "domain", "language"} {
+			if slices.Contains(columns, column) {
+				spec += "," + column + "=" + column
+			}
+		}
+		spec += own
 	case found["system"] != nil:
 		add("system")
 		spec += ",output=" + quoteColumn(output)

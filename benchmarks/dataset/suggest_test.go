@@ -15,12 +15,13 @@ import (
 
 func TestSuggestTable(t *testing.T) {
 	for columns, want := range map[string]string{
-		"idx src reference mt":                        "table:f.csv,id=idx,source=src,reference=reference,system:mt=mt",
-		"Unnamed:_0 Source Ref_1 Ref_2 Model Output":  "table:f.csv,group=Source,source=Source,reference=Ref_1,reference=Ref_2,system=Model,output=Output",
-		"question answers prediction rating":          "table:f.csv,source=question,references=answers,system:prediction=prediction,human:rating=rating",
-		"article summary":                             "table:f.csv,source=article,reference=COLUMN,system:NAME=COLUMN",
-		"src tgt translation.zh x.ref hyp,1":          `table:f.csv,source=src,reference=tgt,reference=x.ref,system:hyp="hyp,1"`,
-		"__index_level_0__ references system a,b hyp": "table:f.csv,id=__index_level_0__,references=references,system=system,output=hyp",
+		"idx src reference mt":                                   "table:f.csv,id=idx,source=src,reference=reference,system:mt=mt",
+		"Unnamed:_0 Source Ref_1 Ref_2 Model Output":             "table:f.csv,group=Source,source=Source,reference=Ref_1,reference=Ref_2,system=Model,output=Output",
+		"question answers prediction rating":                     "table:f.csv,source=question,references=answers,system:prediction=prediction,human:rating=rating",
+		"article summary":                                        "table:f.csv,source=article,reference=COLUMN,system:NAME=COLUMN",
+		"src tgt translation.zh x.ref hyp,1":                     `table:f.csv,source=src,reference=tgt,reference=x.ref,system:hyp="hyp,1"`,
+		"id source references document hypotheses.x human.mqm.x": "table:f.csv,id=id,source=source,references=references,document=document,system:x=hypotheses.x,human:mqm:x=human.mqm.x",
+		"__index_level_0__ references system a,b hyp":            "table:f.csv,id=__index_level_0__,references=references,system=system,output=hyp",
 	} {
 		assert.Equal(t, "'"+want+"'", suggestTable("f.csv", strings.Fields(columns)), "%s", columns)
 	}

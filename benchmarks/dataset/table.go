@@ -5,14 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/numeric"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -26,8 +25,10 @@ type tableSpec struct {
 	// published says that the table is one of publish: no cell is a list, and an apostrophe
 	// stands before what looks like a formula.
 	published bool
-	wanted    string // what an error about a column adds
-	errors    string // what errors of a spreadsheet are: errorsMissing, errorsText, or "" for errors
+	span      groupSpan // of Parquet: what is read
+	before    int       // rows before that
+	wanted    string    // what an error about a column adds
+	errors    string    // what errors of a spreadsheet are: errorsMissing, errorsText, or "" for errors
 
 	keep       []string       // columns for Segment.Extra; keepAll for all that have no other use
 	single     map[string]int // indices into columns, by the options in tableOnce
@@ -86,9 +87,37 @@ func (t *tableSpec) open(o Options) (*set, error) {
 	if t.has("group") {
 		return openHeld(t.path, o, t.groups)
 	}
-	return &set{read: checked(t.path, rowUnit, o, func(ctx context.Context, each func(*refract.Segment) error) error {
-		return t.segments(o.Warn, each)
-	})}, nil
+	read := func(span groupSpan, before int64, skimmed bool) reading {
+		part := *t
+		if skimmed {
+			part.skim()
+		}
+		part.span, part.before = span, int(before)
+		return checked(t.path, rowUnit, o, func(ctx context.Context, each func(*refract.Segment) error) error {
+			return part.segments(o.Warn, each)
+		})
+	}
+	if !t.isParquet() {
+		return &set{read: read(groupSpan{}, 0, false)}, nil
+	}
+	paths, err := parquetFiles(t.path)
+	if err != nil {
+		return nil, err
+	}
+	return inGroups(paths, t.checkColumns, read)
+}
+
+// skim leaves the columns that identify the references.
+func (t *tableSpec) skim() {
+	all := t.columns
+	t.columns, t.optional = make([]string, len(all)), append(slices.Clone(t.optional), "")
+	t.single = maps.Clone(t.single)
+	maps.DeleteFunc(t.single, func(o string, _ int) bool { return !slices.Contains([]string{"id", "source", "language"}, o) })
+	for _, i := range slices.Concat(slices.Collect(maps.Values(t.single)), t.references, t.lists) {
+		t.columns[i] = all[i]
+	}
+	t.systems, t.humans, t.keep = nil, nil, nil
+	t.published = true // a reference that looks like a list may do so for the outputs that are left out
 }
 
 // known returns the columns of the table, as far as its first rows show them, and checks
@@ -179,25 +208,29 @@ func asRow(*tableRow) error { return nil }
 
 // each calls prepare with every row of the table, on all cores, and then read, in order.
 func (t *tableSpec) each(warn func(Warning), prepare, read func(*tableRow) error) error {
-	name := strings.ToLower(files.Unpacked(t.path))
-	info, err := os.Stat(t.path)
-	if err != nil {
+	if _, err := os.Stat(t.path); err != nil {
 		return fileError(t.path, err)
 	}
-	switch ext := filepath.Ext(name); {
-	case info.IsDir() || ext == ".parquet":
+	switch ext := ending(t.path); {
+	case t.isParquet():
 		return t.eachParquet(prepare, read)
 	case ext == ".jsonl" || ext == ".ndjson" || ext == ".json":
 		return t.eachJSON(warn, prepare, read)
 	case ext == ".csv" || ext == ".tsv" || ext == ".txt":
 		return t.eachSeparated(warn, prepare, read)
 	}
-	return specError("%s: a table is a file .csv, .tsv, .jsonl or .parquet, or a folder of .parquet", text.Path(t.path))
+	return specError("%s: a table is a file .csv, .tsv, .jsonl or .parquet, or a folder of .parquet; save a spreadsheet as CSV", text.Path(t.path))
+}
+
+// isParquet reports whether the table is Parquet, which a folder has to be.
+func (t *tableSpec) isParquet() bool {
+	info, err := os.Stat(t.path)
+	return ending(t.path) == ".parquet" || err == nil && info.IsDir()
 }
 
 // segments makes a segment of each row.
 func (t *tableSpec) segments(warn func(Warning), each func(*refract.Segment) error) error {
-	n := 0
+	n := t.before
 	return t.each(warn, t.segment, func(r *tableRow) error {
 		if n++; !t.has("id") {
 			r.segment.ID = strconv.Itoa(n)

@@ -11,63 +11,60 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-// eachParquet reads the rows of a file, or of all files of a folder.
+// eachParquet reads the rows of a part of a file, or of all files of a folder. It decodes only the
+// requested columns.
 func (t *tableSpec) eachParquet(prepare, read func(*tableRow) error) error {
-	files, err := parquetFiles(t.path)
-	for _, path := range files {
-		if err == nil {
-			_, err = newRegular(path)
-		}
-		if err == nil {
-			err = t.eachInParquet(path, prepare, read)
-		}
+	paths, err := parquetFiles(t.path)
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// eachInParquet decodes only the requested columns.
-func (t *tableSpec) eachInParquet(path string, prepare, read func(*tableRow) error) error {
-	var known []string
-	named := parquet.Group{}
-	check := func(p *parquet.File) error {
-		first := map[string]string{} // by the column's name, which is the first step of its path
-		for _, steps := range p.Schema().Columns() {
-			name := columnName(steps)
-			known, first[name] = append(known, name), steps[0]
-		}
-		for _, name := range t.columns {
-			if !slices.Contains(known, name) && t.may(name) {
-				continue
-			}
-			if !slices.Contains(known, name) {
-				return t.noColumn(path, name, known)
-			}
-			if err := readable(p.Schema(), name); err != nil {
-				return failFile(path, "%w", err)
-			}
-			for _, f := range p.Schema().Fields() {
-				if f.Name() == first[name] {
-					named[f.Name()] = f
-				}
-			}
-		}
-		if slices.Contains(t.keep, keepAll) {
-			for _, f := range p.Schema().Fields() {
-				named[f.Name()] = f
-			}
-		}
-		return nil
-	}
-	return withParquet(path, check, func(p *parquet.File) error {
+	return eachFile(paths, t.span, t.checkColumns, func(g groups) error {
+		known, named, _ := t.inSchema(g.file, g.path)
 		if len(named) == 0 {
-			return read(&tableRow{pos: refract.Position{File: path, Line: 1}, header: known})
+			return read(&tableRow{pos: refract.Position{File: g.path, Line: 1}, header: known})
 		}
-		return eachRow(context.Background(), p, path, func(values *any, pos refract.Position) (*tableRow, error) {
+		return eachRow(context.Background(), g, parquet.NewSchema("table", named), func(values *any, pos refract.Position) (*tableRow, error) {
 			row := &tableRow{pos: pos, header: known}
 			object, _ := (*values).(map[string]any)
 			return row, t.take(row, object, prepare)
-		}, read, parquet.NewSchema("table", named))
+		}, read)
 	})
+}
+
+// checkColumns checks that a file has the columns of the table.
+func (t *tableSpec) checkColumns(p *parquet.File, path string) error {
+	_, _, err := t.inSchema(p, path)
+	return err
+}
+
+// inSchema returns the names of all columns of a file, and the fields with those of the table.
+func (t *tableSpec) inSchema(p *parquet.File, path string) (known []string, named parquet.Group, err error) {
+	fields, first := parquet.Group{}, map[string]string{} // first is the field of a column
+	for _, f := range p.Schema().Fields() {
+		fields[f.Name()] = f
+	}
+	for _, steps := range p.Schema().Columns() {
+		name := columnName(steps)
+		known, first[name] = append(known, name), steps[0]
+	}
+	named = parquet.Group{}
+	for _, name := range t.columns {
+		field, there := first[name]
+		switch {
+		case !there && t.may(name):
+			continue
+		case !there:
+			return nil, nil, t.noColumn(path, name, known)
+		}
+		if err := readable(p.Schema(), name); err != nil {
+			return nil, nil, failFile(path, "%w", err)
+		}
+		named[field] = fields[field]
+	}
+	if slices.Contains(t.keep, keepAll) {
+		named = fields
+	}
+	return known, named, nil
 }
 
 // readable refuses number types that the library misreads.

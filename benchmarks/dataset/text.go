@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/text"
@@ -48,7 +49,7 @@ func OpenLines(s LinesSpec, o Options) (refract.Dataset, error) {
 // is missing.
 func openLines(s LinesSpec, o Options, published bool) (*set, error) {
 	d := &parallel{trim: bytes.TrimRightFunc, o: o, ragged: !published}
-	open := func(path string) (*input, error) {
+	open := func(role, path string) (*input, error) {
 		if path == "-" {
 			return nil, specError("only outputs are read from standard input; store the texts in a file")
 		}
@@ -57,7 +58,7 @@ func openLines(s LinesSpec, o Options, published bool) (*set, error) {
 			spec = parseTexts(path)
 		}
 		if spec.column != "" {
-			return nil, specError("%s: only outputs are read from a column; read the file as the dataset %s", text.Path(path), suggestTable(spec.path, []string{"reference"}))
+			return nil, specError("%s: only outputs are read from a column; read the file as the dataset %s", text.Path(path), strings.Replace(suggestTable(spec.path, []string{role}), role+"="+role, role+"="+quoteColumn(spec.column), 1))
 		}
 		in, err := newInput(spec.path)
 		if err == nil && !spec.plain {
@@ -70,7 +71,7 @@ func openLines(s LinesSpec, o Options, published bool) (*set, error) {
 	}
 	var err error
 	if s.Source != "" {
-		if d.source, err = open(s.Source); err != nil {
+		if d.source, err = open("source", s.Source); err != nil {
 			return nil, fmt.Errorf("source: %w", err)
 		}
 	}
@@ -78,7 +79,7 @@ func openLines(s LinesSpec, o Options, published bool) (*set, error) {
 		if slices.Contains(s.References[:i], path) {
 			o.Warn(Warning{refract.Position{File: path}, "the file is given twice and counts as two equal references"})
 		}
-		in, err := open(path)
+		in, err := open("reference", path)
 		if err != nil {
 			return nil, fmt.Errorf("reference: %w", err)
 		}
@@ -112,7 +113,10 @@ func (o *Options) openSystems(files []NamedFile) (all []system, err error) {
 			err = failFile(in.name, "already belongs to another system")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("system %s: %w", text.Quote(f.Name), err)
+			if f.Name != f.Path { // else it is named twice
+				err = fmt.Errorf("system %s: %w", text.Quote(f.Name), err)
+			}
+			return nil, err
 		}
 		sys := system{name: f.Name, texts: in}
 		if spec.column != "" {

@@ -20,11 +20,11 @@ type pace struct {
 }
 
 // add counts resamples. After five seconds it says, once, how long the others take, if that is a
-// minute or more. Every half minute it tells how many are done.
+// minute or more; but not before so many are done that those under way hardly count. Every half minute it tells how many are done.
 func (p *pace) add(n int, now time.Time, say func(left time.Duration), tell func(done int64)) {
 	done, since := p.done.Add(int64(n)), now.Sub(p.begun)
 	left := time.Duration(float64(since) * (float64(p.total)/float64(done) - 1))
-	if since >= 5*time.Second && left >= time.Minute {
+	if since >= 5*time.Second && done >= min(100, int64(p.total)/10) && left >= time.Minute {
 		p.said.Do(func() { say(left) })
 	}
 	if at := int64(since / (time.Minute / 2)); p.told.Swap(at) < at {

@@ -61,7 +61,7 @@ func TestParseErrors(t *testing.T) {
 		{"dataset without a spec", "datasets:\n  - name: x\n", "some.yaml:2: datasets[0]: no dataset"},
 		{"datasets of one name", minimal + "  - dataset: jsonl:x.jsonl\n", "some.yaml:3: datasets[1].name: two datasets"},
 		{"reference of no folder", minimal + "    reference: [refA]\n", "some.yaml:3: datasets[0].reference"},
-		{"aggregator", minimal + "aggregators: [max, maxx]\n", `some.yaml:3: aggregators[1]: aggregator "maxx"`},
+		{"aggregator", minimal + "aggregators: [max, maxx]\n", `some.yaml:3: aggregators[1]: unknown aggregator "maxx"`},
 		{"aggregator twice", minimal + "aggregators: [best, \"best:k=1\"]\n", "aggregators[1]: best:k=1 is given twice"},
 		{"set", minimal + "references:\n  - original\n  - everything\n", "some.yaml:5: references[1]: unknown set of references"},
 		{"set of two forms", minimal + "references:\n  - {first: 2, prompts: a}\n", "references[0]: a set of references is of one form, and this has 2"},

@@ -256,7 +256,7 @@ func (r *run) bootstrap(d *data) (err error) {
 		switch least := d.leastP(r.p.Test, method); {
 		case err != nil || r.p.Test.Resamples == 0:
 		case least > 1-r.p.Bootstrap.Confidence:
-			r.note("%s: the test exchanges whole %ss, and %d of them give no p below %.2g", d.Name, d.drawn, n, least)
+			r.note("%s: the test exchanges whole %ss, and no p of %s is below %.2g", d.Name, d.drawn, english.Count(n, d.drawn), least)
 		}
 	}
 	if len(d.systems) == 1 {
@@ -529,7 +529,7 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 		}
 		if st.Measure.Statistic == correlate.StatSoftAccuracy {
 			if complete, of := s.table.Complete(); complete < of {
-				r.note("%s: %v is of the %d of %d segments that have both scores of every system; leave out systems with few, or take accuracy", d.Name, st.Measure.Statistic, complete, of)
+				r.note("%s: %v is of the %d of %s that have both scores of every system; leave out systems with few, or take accuracy", d.Name, st.Measure.Statistic, complete, english.Count(of, "segment"))
 			}
 		}
 		if row.Interval != nil && row.Interval.Low <= 0 && st.Measure.Statistic == correlate.StatLabelsSaved {

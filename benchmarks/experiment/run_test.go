@@ -192,6 +192,7 @@ analyses: []
 	}
 	for _, s := range res.Same {
 		same = append(same, s.Setting.String()+" is "+s.As.String())
+		assert.Equal(t, s.Setting.References == "first 99", strings.HasSuffix(s.Name, "(first 99, all there are)"), s.Name)
 	}
 	want := []string{"bleu single original", "bleu max all", "bleu best:k=30 all"}
 	assert.True(t, reflect.DeepEqual(rows, want), "rows %q, want %q", rows, want)

@@ -180,7 +180,11 @@ func (n SettingName) label(t *table) string {
 	if t.minRefs != t.maxRefs {
 		count = fmt.Sprintf("%d to %d references", t.minRefs, t.maxRefs)
 	}
-	return fmt.Sprintf("%s over %s (%s)", n.Aggregator, count, n.References)
+	references, first := n.References, 0
+	if k, _ := fmt.Sscanf(references, "first %d", &first); k == 1 && first > t.maxRefs {
+		references += ", all there are"
+	}
+	return fmt.Sprintf("%s over %s (%s)", n.Aggregator, count, references)
 }
 
 // Across describes a setting, by its label, next to one of another metric.

@@ -72,7 +72,17 @@ func (c *columns) write(source refract.Text, references []refract.Text) (err err
 // unequal is the error for a segment with another number of references. whole says what other
 // formats hold.
 func unequal(n, before int, whole string) error {
-	return fmt.Errorf("it has %s where the segments before have %d; this format holds the same number for all, %s; 'refract select -k all' keeps as many variants as every segment has, and 'refract expand --complete N' adds variants until all have N", english.Count(n, "reference"), before, whole)
+	return fmt.Errorf("it has %s where the segments before have %d; %w, %s", english.Count(n, "reference"), before, errUnequal, whole)
+}
+
+var errUnequal = errors.New("this format holds the same number for all")
+
+// equalize says what to do about [errUnequal], where one of two segments has more references.
+func equalize(one, other *refract.Segment) string {
+	if len(one.References) != len(other.References) {
+		return "the segments' own references differ in number, so publish as jsonl or parquet"
+	}
+	return "'refract select -k all' keeps as many variants as every segment has, and 'refract expand --complete N' adds variants until all have N"
 }
 
 // finish adds nothing.

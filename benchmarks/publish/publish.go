@@ -68,7 +68,7 @@ func (e *OptionError) Error() string { return e.message }
 func (o *Options) Check() error {
 	switch {
 	case !slices.Contains(dataset.Formats(), o.Format):
-		return &OptionError{english.Unknown("format", o.Format, dataset.Formats())}
+		return &OptionError{english.Unknown("format", o.Format, dataset.Formats()).Error()}
 	case o.Format == dataset.FormatMTME && o.LanguagePair == "":
 		return &OptionError{"the format mtme needs the name of the language pair, such as en-de"}
 	case o.Format != dataset.FormatMTME && o.LanguagePair != "":
@@ -98,13 +98,19 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 		return nil, err
 	}
 	id, stats := refract.NewIdentity(), newStats()
+	var first *refract.Segment
 	for s, err := range ds.Segments(ctx) {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err == nil {
 			s = stats.leaveOut(s)
-			err = e.add(s)
+			if first == nil {
+				first = s
+			}
+			if err = e.add(s); errors.Is(err, errUnequal) {
+				err = fmt.Errorf("%w; %s", err, equalize(first, s))
+			}
 			if disk := (*files.WriteError)(nil); err != nil && !errors.As(err, &disk) {
 				err = &FormatError{s.ID, s.Pos, o.Format, err}
 			}

@@ -445,7 +445,7 @@ func TestDamage(t *testing.T) {
 func TestManifestErrors(t *testing.T) {
 	good := `{"version":1,"tool":"t","format":"text","set":"0","segments":1,"references":1,"variants":0,"rejected":0,"files":[]}`
 	for _, c := range []struct{ text, want string }{
-		{"", "there is no manifest.json, so this is not a published folder"},
+		{"", "this is not a published folder: manifest.json: file does not exist"},
 		{"[]", "manifest.json:1: bad manifest: a manifest must be a JSON object, not an array"},
 		{"{\n\"files\": 3}", `manifest.json:2: bad manifest: field files must be an array, not a number`},
 		{"{\n", "manifest.json:2: bad manifest: bad JSON: it ends before its value does"},

@@ -113,11 +113,11 @@ def scenario(what):
     print("==", what, f"({time.monotonic() - began:.0f} s)", flush=True)
 
 
-def lose(cluster, what, how, lost):
+def lose(cluster, what, how, lost, delay=1):
     """Runs both commands, causes a loss during their first tasks, and checks that they still succeed. At most
-    lost calls are repeated."""
+    lost calls are repeated. An answer takes delay seconds."""
     scenario(what)
-    server = serve(1)
+    server = serve(delay)
     scoring, expanding = Array(score(), "scores.jsonl"), Array(expand(), "expanded.jsonl")
     how(cluster, scoring, expanding)
     for array in scoring, expanding:
@@ -212,7 +212,7 @@ try:
     lose(cluster, "a task of each array is killed", kill_tasks, 2)
     lose(cluster, "a node crashes", crash, 2 * SHARDS)
     cluster.idle()
-    lose(cluster, "slurmd dies, and its tasks run next to their replacements", kill_slurmd, 0)
+    lose(cluster, "slurmd dies, and its tasks run next to their replacements", kill_slurmd, 0, delay=2)  # so that they still run when SLURM misses slurmd
 finally:
     cluster.stop()
 print(f"merged outputs equal one process's ({time.monotonic() - began:.0f} s)")

@@ -84,11 +84,11 @@ func New(cfg Config) (*Checker, error) {
 	}
 	for _, name := range cfg.Checks {
 		if !slices.Contains(Checks(), name) {
-			return nil, fmt.Errorf("check: %s", english.Unknown("check", name, Checks()))
+			return nil, english.Unknown("check", name, Checks())
 		}
 	}
 	if slices.Contains(cfg.Checks, ReasonLanguage) && cfg.Detector == nil {
-		return nil, errors.New("check: the language check needs a Detector")
+		return nil, errors.New("the language check needs a Detector")
 	}
 	c := &Checker{cfg: cfg}
 	for _, p := range cfg.Prompts {

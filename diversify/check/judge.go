@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/diversify/alarm"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -271,7 +272,7 @@ func (s *Segment) badLength(j *judged) string {
 	}
 	ratio := float64(n) / float64(of)
 	if ratio < minRatio && of-n > slack || ratio > maxRatio && n-of > slack {
-		return fmt.Sprintf("it has %d characters, %.2f times the reference's %d", n, ratio, of)
+		return fmt.Sprintf("it has %s, %.2f times the reference's %d", english.Count(n, "character"), ratio, of)
 	}
 	return ""
 }

@@ -77,7 +77,7 @@ func (d *Decision) Check() error {
 	case d.Answer == "":
 		return errors.New("the decision names no answer")
 	case !slices.Contains(decisions, d.Choice):
-		return errors.New(english.Unknown("decision", d.Choice, decisions))
+		return english.Unknown("decision", d.Choice, decisions)
 	case d.Choice == Edit && strings.TrimSpace(d.Text) == "":
 		return errors.New("the decision is edit, and the text is empty")
 	case d.Choice != Edit && d.Text != "":

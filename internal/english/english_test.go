@@ -47,6 +47,6 @@ func TestUnknown(t *testing.T) {
 		"blue":        `unknown metric "blue"; did you mean "bleu"? (known: bleu, chrf)`,
 		"a\x1b[31m\n": `unknown metric "a\x1b[31m\n" (known: bleu, chrf)`, // what a terminal would obey is quoted
 	} {
-		assert.Equal(t, want, english.Unknown("metric", word, []string{"bleu", "chrf"}), "Unknown(%q)", word)
+		assert.EqualError(t, english.Unknown("metric", word, []string{"bleu", "chrf"}), want, "Unknown(%q)", word)
 	}
 }

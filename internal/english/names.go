@@ -39,20 +39,31 @@ func distance(a, b string) int {
 	return d
 }
 
-// Unknown returns the message for an unknown name: its kind, the nearest
+// UnknownError says that nothing of a kind, such as "metric", has a name.
+type UnknownError struct{ Kind, message string }
+
+func (e *UnknownError) Error() string { return e.message }
+
+// Unknown returns the error for an unknown name: its kind, the nearest
 // candidate if there is one, and the list of all candidates.
-func Unknown(kind, word string, candidates []string) string {
+func Unknown(kind, word string, candidates []string) error {
 	msg := fmt.Sprintf("unknown %s %q", kind, word)
 	if n := Nearest(word, candidates); n != "" {
 		msg += fmt.Sprintf("; did you mean %q?", n)
 	}
-	return msg + fmt.Sprintf(" (known: %s)", strings.Join(candidates, ", "))
+	return &UnknownError{kind, msg + fmt.Sprintf(" (known: %s)", strings.Join(candidates, ", "))}
 }
 
-// Index finds a name in a list. Its error has the message of Unknown.
+// IsUnknown reports whether err is from [Unknown], for a name of the kind.
+func IsUnknown(err error, kind string) bool {
+	unknown, ok := errors.AsType[*UnknownError](err)
+	return ok && unknown.Kind == kind
+}
+
+// Index finds a name in a list. Its error is from [Unknown].
 func Index(kind, name string, names []string) (int, error) {
 	if i := slices.Index(names, name); i >= 0 {
 		return i, nil
 	}
-	return 0, errors.New(Unknown(kind, name, names))
+	return 0, Unknown(kind, name, names)
 }

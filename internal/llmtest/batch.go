@@ -59,6 +59,7 @@ type BatchInfo struct {
 type BatchPlan struct {
 	Gets     int            // number of requests for it before it has ended
 	Problems []BatchProblem // make the validation fail, so that no row is answered
+	Running  string         // status before; "" means "in_progress"
 	Status   string         // final status, "expired" or "cancelled"; "" means "completed"
 	// Unanswered is the number of rows at the end of the batch that were not processed; the
 	// error file says so.
@@ -305,7 +306,7 @@ func (b *Batches) get(r *Request) any {
 	j := b.batches[i]
 	switch j.gets++; {
 	case j.gets <= j.plan.Gets:
-		j.Status = "in_progress"
+		j.Status = cmp.Or(j.plan.Running, "in_progress")
 	case j.gets == j.plan.Gets+1 && len(j.plan.Problems) > 0:
 		j.Status = "failed"
 		problems, _ := json.Marshal(map[string]any{"data": j.plan.Problems})

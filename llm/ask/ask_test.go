@@ -122,7 +122,7 @@ func TestTolerance(t *testing.T) {
 		if !test.failed && (got[2].Err == nil || !got[2].Tolerated) {
 			t.Errorf("%v: %+v", test.prompts, got[1])
 		}
-		if test.failed && (!errors.Is(err, ask.ErrTolerance) || strings.Contains(err.Error(), "all 3 requests so far were refused") != (test.prompts[0] == "long 1")) {
+		if test.failed && (!errors.Is(err, ask.ErrTolerance) || strings.Contains(err.Error(), "no request was answered, and 3 were refused") != (test.prompts[0] == "long 1")) {
 			t.Errorf("%v: %v", test.prompts, err)
 		}
 		if test.failed && !errors.Is(err, llm.ErrContextLength) {

@@ -40,6 +40,7 @@ type Batches struct {
 	Observe func(now BatchProgress)
 
 	LeftOut func(what string, earlier bool) // see Config
+	Warn    func(message string)            // of what a server does wrong that ends nothing; or nil
 
 	// For tests: smaller bounds on batches and attempts; 0 for the usual ones. written is
 	// called around every write to a journal.

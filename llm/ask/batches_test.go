@@ -238,6 +238,7 @@ func TestBatchesThatGoWrong(t *testing.T) {
 	for name, c := range map[string]struct {
 		plans []llmtest.BatchPlan
 		again map[int]int // how often rows are submitted, if not once
+		says  string      // warning
 	}{
 		"slow":           {plans: []llmtest.BatchPlan{{Gets: 5}}},
 		"no output file": {plans: []llmtest.BatchPlan{plan(none, nil)}, again: all},
@@ -257,7 +258,7 @@ func TestBatchesThatGoWrong(t *testing.T) {
 		"broken lines": {plans: []llmtest.BatchPlan{plan(func(l []string) []string {
 			l[1], l[3] = `{"custom_id":"`, "\x00\xff"
 			return append([]string{"null", "[]", `{"response":{}}`, "", " \r", `{"custom_id":"who","response":{"status_code":200,"body":{}}}`}, l...)
-		}, nil)}, again: map[int]int{1: 2, 3: 2}},
+		}, nil)}, again: map[int]int{1: 2, 3: 2}, says: `have nothing for 2 rows, but lines that are no answers to it: 5 that cannot be read, 1 about other rows, the first in file "`},
 		"a byte order mark": {plans: []llmtest.BatchPlan{plan(func(l []string) []string {
 			l[0] = "\ufeff" + l[0]
 			return l
@@ -277,9 +278,12 @@ func TestBatchesThatGoWrong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := &llmtest.Handler{Batch: llmtest.Batches{Plan: plans(c.plans...)}}
 			b := newBatches(t, h)
+			said := ""
+			b.Warn = func(m string) { said += m }
 			mustFill(t, b, prompts(n))
 			wantAnswers(t, b, n)
 			wantSubmitted(t, h, n, c.again)
+			assert.True(t, strings.Contains(said, c.says) && (said == "") == (c.says == ""), said)
 			again := 0
 			for _, k := range c.again {
 				again += k - 1
@@ -519,4 +523,21 @@ func TestBatchesOfTwoModels(t *testing.T) {
 		}
 	}
 	assert.Len(t, h.Batch.Created(), 4)
+}
+
+// An answer that repeats the key is paid for once, and a status that nobody knows is said once.
+func TestEchoAndUnknownStatus(t *testing.T) {
+	echo := func(lines []string) []string {
+		lines[1] = `{"custom_id":"` + idOf(promptOf(1)) + `","response":{"status_code":200,"body":{"choices":[{"message":{"content":"` + testKey + `"}}]}}}`
+		return lines
+	}
+	h := &llmtest.Handler{Batch: llmtest.Batches{Plan: plans(llmtest.BatchPlan{Output: echo, Gets: 3, Running: "resting"})}}
+	b := newBatches(t, h)
+	said := ""
+	b.Warn = func(m string) { said += m }
+	mustFill(t, b, prompts(3))
+	wantSubmitted(t, h, 3, nil)
+	_, err := result(t, b, promptOf(1))
+	assert.ErrorContains(t, err, "repeats the API key")
+	assert.Equal(t, 1, strings.Count(said, `has the status "resting"`), said)
 }

@@ -232,6 +232,12 @@ func (r *batchRun) open() (n int) {
 	return n
 }
 
+func (r *batchRun) warn(format string, args ...any) {
+	if r.Warn != nil {
+		r.Warn(fmt.Sprintf(format, args...))
+	}
+}
+
 func (r *batchRun) observe() {
 	if r.progress.Open = r.open(); r.Observe != nil {
 		r.Observe(r.progress)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -144,7 +145,7 @@ func (b *Budget) over() error {
 	case !b.end.IsZero() && !time.Now().Before(b.end):
 		return fmt.Errorf("%w: the time limit of %v has passed", ErrSpent, b.limits.Time)
 	case b.limits.Calls > 0 && b.spent.Calls >= b.limits.Calls:
-		return fmt.Errorf("%w: %d calls were made", ErrSpent, b.limits.Calls)
+		return fmt.Errorf("%w: the limit is %s", ErrSpent, english.Count(b.limits.Calls, "call"))
 	}
 	return nil
 }

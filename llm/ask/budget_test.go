@@ -45,7 +45,7 @@ func TestCalls(t *testing.T) {
 		require.NoError(t, err)
 	}
 	_, err := c(t.Context(), llm.Request{Model: "m", Prompt: "p", MaxTokens: 10})
-	if !errors.Is(err, ErrSpent) || err.Error() != "the budget is used up: 2 calls were made" || asked != 2 {
+	if !errors.Is(err, ErrSpent) || err.Error() != "the budget is used up: the limit is 2 calls" || asked != 2 {
 		t.Errorf("%v after %d calls", err, asked)
 	}
 	assert.Equal(t, (Spent{Calls: 2, PromptTokens: 6, CompletionTokens: 8}), b.Spent())

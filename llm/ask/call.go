@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -267,9 +268,9 @@ func (r *run) tolerates(q *Question, err error) (bool, error) {
 		return true, err
 	}
 	if !r.answered.Load() {
-		return false, fmt.Errorf("%w: all %d requests so far were refused, and none was answered: %w", ErrTolerance, r.cfg.Tolerate+1, err)
+		return false, fmt.Errorf("%w: no request was answered, and %s refused: %w", ErrTolerance, english.Count(r.cfg.Tolerate+1, "was", "were"), err)
 	}
-	return false, fmt.Errorf("%w: %d were tolerated, and this is one more: %w", ErrTolerance, r.cfg.Tolerate, err)
+	return false, fmt.Errorf("%w: this is one more than the %d that may fail: %w", ErrTolerance, r.cfg.Tolerate, err)
 }
 
 // keep stores an answer and returns the stored one, because another process may have been first. An

@@ -39,6 +39,9 @@ func (r *batchRun) lost(what string, err error) error {
 	return fmt.Errorf("the server does not know a %s of this job: check that the key belongs to the same account, or remove journal %s and pay again for its batches: %w", what, r.journal.path, err)
 }
 
+// underWay are the states of a batch that has not ended, also those of servers that are like OpenAI's.
+var underWay = []string{"validating", "queued", "pending", "created", "running", "processing", "in_progress", "finalizing", "cancelling"}
+
 // ask checks a batch's state, and reads its answers if it has ended.
 func (r *batchRun) ask(ctx context.Context, b *batch) error {
 	got, err := r.Client.GetBatch(ctx, b.id)
@@ -50,6 +53,10 @@ func (r *batchRun) ask(ctx context.Context, b *batch) error {
 		return r.invalid(b, got)
 	case "completed", "expired", "cancelled":
 	default:
+		if !slices.Contains(underWay, strings.ToLower(got.Status)) && !b.strange {
+			b.strange = true
+			r.warn("batch %q has the status %q, which the Batch API does not know; it is asked for until it ends", b.id, r.Client.Clean(got.Status))
+		}
 		r.succeeded(&r.looks)
 		return nil
 	}
@@ -58,7 +65,7 @@ func (r *batchRun) ask(ctx context.Context, b *batch) error {
 		if file == nil || *file == "" || len(all) == b.wanted { // some servers name an error file that does not exist
 			continue
 		}
-		if err := r.Client.FileContent(ctx, *file, func(from io.Reader) error { return r.readRows(b, from, all, &odd) }); err != nil {
+		if err := r.Client.FileContent(ctx, *file, func(from io.Reader) error { return r.readRows(b, *file, from, all, &odd) }); err != nil {
 			return r.lost("file", err)
 		}
 	}
@@ -66,6 +73,9 @@ func (r *batchRun) ask(ctx context.Context, b *batch) error {
 		if err := odd.explain(r, b, got.RequestCounts.Completed); err != nil {
 			return err
 		}
+	}
+	if missing := b.wanted - len(all); missing > 0 && odd.first != "" {
+		r.warn("the files of batch %q have nothing for %s, but lines that are no answers to it: %d that cannot be read, %d about other rows, the first %s", b.id, english.Count(missing, "row"), odd.broken, odd.foreign, odd.first)
 	}
 	r.succeeded(&r.looks)
 	r.refusals = 0
@@ -114,8 +124,8 @@ func (r *batchRun) invalid(b *batch, got openai.Batch) error {
 		return nil
 	}
 	said = said[:min(len(said), 5)]
-	return fmt.Errorf("%w: the server refused batch %q of %d requests, and says: %s",
-		llm.ErrInvalidRequest, got.ID, len(rows), cmp.Or(strings.Join(said, "; "), "nothing"))
+	return fmt.Errorf("%w: the server refused batch %q of %s, and says: %s",
+		llm.ErrInvalidRequest, got.ID, english.Count(len(rows), "request"), cmp.Or(strings.Join(said, "; "), "nothing"))
 }
 
 // outcome is the answer or error of a row in a batch.
@@ -130,8 +140,11 @@ type outcome struct {
 const maxLine = 64 << 20
 
 // oddLines are lines of files that hold no answer to a question of the batch: the first that is no
-// row, and the id of the first row of another request.
-type oddLines struct{ line, id string }
+// row, the id of the first row of another request, how many there are, and where the first stands.
+type oddLines struct {
+	line, id, first string
+	broken, foreign int
+}
 
 // explain says what the files have instead of the rows of a batch, of which the server says that some
 // are answered, if they have anything or should have. Its requests would cost the same again: the model
@@ -152,21 +165,26 @@ func (o *oddLines) explain(r *batchRun, b *batch, answered int) error {
 
 // readRows reads the outcomes in a file of the rows that wait for a batch. A row gets its first
 // answer, or its first error if it has no answer. Lines of other rows and unreadable lines are
-// skipped.
-func (r *batchRun) readRows(b *batch, from io.Reader, all map[string]outcome, odd *oddLines) error {
+// counted.
+func (r *batchRun) readRows(b *batch, file string, from io.Reader, all map[string]outcome, odd *oddLines) error {
+	before := *odd
 	for line, err := range jsonline.Lines(from, maxLine) {
 		if err != nil {
+			*odd = before // the next attempt reads the file from its beginning
 			return err
 		}
+		place := fmt.Sprintf("in file %q, line %d", r.Client.Clean(file), line.Number)
 		var l batchLine
 		if json.Unmarshal(line.Text, &l) != nil || l.CustomID == "" {
-			odd.line = cmp.Or(odd.line, string(line.Text))
+			odd.line, odd.first = cmp.Or(odd.line, string(line.Text)), cmp.Or(odd.first, place)
+			odd.broken++
 			continue
 		}
 		w := r.rows[l.CustomID]
 		if w == nil || w.in != b {
-			if odd.id == "" && !slices.Contains(b.rows, l.CustomID) { // the question may be another run's
-				odd.id = l.CustomID
+			if !slices.Contains(b.rows, l.CustomID) { // the question may be another run's
+				odd.id, odd.first = cmp.Or(odd.id, l.CustomID), cmp.Or(odd.first, place)
+				odd.foreign++
 			}
 			continue
 		}

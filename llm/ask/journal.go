@@ -40,7 +40,8 @@ type batch struct {
 	nonce, file, id string
 	tried           time.Time // when the file was uploaded, or creating the batch was last tried
 	rows            []string
-	wanted          int // number of rows of this run that wait for its answers
+	wanted          int  // number of rows of this run that wait for its answers
+	strange         bool // its status was said to be unknown
 }
 
 // Events of a batch, in the order in which they occur.

@@ -2,7 +2,6 @@ package ask
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -88,7 +87,7 @@ func ReadPrices(name string, r io.Reader) (Prices, error) {
 func (p Prices) For(model string) (Price, error) {
 	price, ok := p[model]
 	if !ok {
-		return Price{}, errors.New(english.Unknown("price of model", model, slices.Sorted(maps.Keys(p))))
+		return Price{}, english.Unknown("price of model", model, slices.Sorted(maps.Keys(p)))
 	}
 	return price, nil
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // codes are the codes of Check, in the order of its problems, with the failure modes in
@@ -72,7 +74,7 @@ func (r *Report) Check(t Texts, rules Rules) {
 		return
 	}
 	if r.StatedErrors != nil && *r.StatedErrors != len(r.Errors) {
-		r.problem(codeCount, -1, "%d errors are stated, %d are listed", *r.StatedErrors, len(r.Errors))
+		r.problem(codeCount, -1, "the answer states %s, and lists %d", english.Count(*r.StatedErrors, "error"), len(r.Errors))
 	}
 	sum, known := 0.0, true
 	for i := range r.Errors {

@@ -23,7 +23,7 @@ func TestMarshalJSON(t *testing.T) {
 		{analysis.Report{Outcome: analysis.Scored, Score: new(-1.0), StatedErrors: ptr(2), StatedTotal: ptr(0.0), Flags: []string{"control"}, Raw: new(""), Errors: []analysis.Error{
 			{Location: "& <eine>", Aspect: "A", Dimension: "D", Severity: analysis.Minor, Explanation: "E", Penalty: new(1.0)}}},
 			`{"status":"scored","score":-1,"errors":[{"location":"& <eine>","place":"hypothesis","span":[9,17],"aspect":"A","dimension":"D","severity":"minor","explanation":"E","penalty":1}],` +
-				`"stated_errors":2,"stated_total":0,"problems":[{"code":"count","detail":"2 errors are stated, 1 are listed"},{"code":"total","detail":"a total of 0 is stated, the penalties sum to 1"}],"flags":["control"],"raw":""}`},
+				`"stated_errors":2,"stated_total":0,"problems":[{"code":"count","detail":"the answer states 2 errors, and lists 1"},{"code":"total","detail":"a total of 0 is stated, the penalties sum to 1"}],"flags":["control"],"raw":""}`},
 		{analysis.Report{Outcome: analysis.Scored, Score: new(0.0), Errors: []analysis.Error{{Location: "Maus"}}},
 			`{"status":"scored","score":0,"errors":[{"location":"Maus","place":"absent","span":null,"aspect":"","severity":"","explanation":"","penalty":null}],` +
 				`"problems":[{"code":"location","error":0,"detail":"the location \"Maus\" does not stand in the output"}]}`},

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"embed"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -37,7 +36,7 @@ func Find(name string) (*Definition, error) {
 	if slices.Contains(Names(), name) {
 		return mustRead(name), nil
 	}
-	return nil, errors.New(english.Unknown("judge", name, Names()))
+	return nil, english.Unknown("judge", name, Names())
 }
 
 // mustRead reads an embedded file; tests have read all of them.

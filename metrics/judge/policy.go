@@ -2,6 +2,7 @@ package judge
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -55,7 +56,7 @@ func ParsePolicy(s string) (Policy, error) {
 	if v, err := strconv.ParseFloat(s, 64); err == nil && v-v == 0 {
 		return Policy{value: &v}, nil
 	}
-	return Policy{}, errors.New(english.Unknown("policy for unparseable answers", s, PolicyNames()) + "; or a number to count in their place")
+	return Policy{}, fmt.Errorf("%w; or a number to count in their place", english.Unknown("policy for unparseable answers", s, PolicyNames()))
 }
 
 // String returns the policy as ParsePolicy reads it.

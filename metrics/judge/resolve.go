@@ -51,7 +51,7 @@ func (d *Definition) Resolve(options map[string]string) (*Resolved, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
 		if !slices.Contains(names, name) {
-			return nil, errors.New(english.Unknown("option", name, names))
+			return nil, english.Unknown("option", name, names)
 		}
 	}
 	r := &Resolved{
@@ -166,7 +166,7 @@ func (o option) choose(value string) (choice, error) {
 	if len(o.Choices) == 0 {
 		return choice{}, nil
 	}
-	return choice{}, errors.New(english.Unknown("value for "+o.Name, value, o.values()))
+	return choice{}, english.Unknown("value for "+o.Name, value, o.values())
 }
 
 // compile fills the variables into the templates.

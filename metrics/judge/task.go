@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
@@ -234,7 +235,7 @@ func readLikelihood(text string, prefix int) *analysis.Report {
 	if err != nil {
 		return &analysis.Report{Outcome: analysis.Unparseable, Detail: err.Error(), Raw: &text}
 	}
-	return &analysis.Report{Outcome: analysis.Scored, Score: &mean, Detail: fmt.Sprintf("mean of %d tokens", n), Raw: &text}
+	return &analysis.Report{Outcome: analysis.Scored, Score: &mean, Detail: "mean of " + english.Count(n, "token"), Raw: &text}
 }
 
 // promptCut compares the server's count with the fewest tokens that the prompt can have:

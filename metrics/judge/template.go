@@ -112,7 +112,7 @@ func (c *compiler) fill(name string) error {
 		return nil
 	case !known:
 		names := append(slices.Sorted(maps.Keys(c.variables)), sourceVar, referenceVar, outputVar, answerVar)
-		return errors.New(english.Unknown("variable", name, names))
+		return english.Unknown("variable", name, names)
 	case v.literal:
 		c.pending.WriteString(v.text)
 		return nil

@@ -115,7 +115,7 @@ func values[T any](a *answer, name, datatype string, n int, read func(json.RawMe
 	case err != nil:
 		return nil, fmt.Errorf("gave values of %.60q that are not all %s: %.80q", name, datatype, t.Data)
 	case len(out) != n:
-		return nil, fmt.Errorf("gave %d values of %q for %s", len(out), name, english.Count(n, "row"))
+		return nil, fmt.Errorf("gave %s of %q for %s", english.Count(len(out), "value"), name, english.Count(n, "row"))
 	}
 	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -51,9 +52,9 @@ func (m *metric) readAnswer(line []byte, r *request, blocks []scored) error {
 	case a.Error != "":
 		return &saidError{m.said.hide(a.Error)}
 	case len(a.Scores) != len(blocks):
-		return fmt.Errorf("it has scores of %d segments for %d", len(a.Scores), len(blocks))
+		return fmt.Errorf("it has scores of %s for %d", english.Count(len(a.Scores), "segment"), len(blocks))
 	case a.Status != nil && len(a.Status) != len(blocks):
-		return fmt.Errorf("it has statuses of %d segments for %d", len(a.Status), len(blocks))
+		return fmt.Errorf("it has statuses of %s for %d", english.Count(len(a.Status), "segment"), len(blocks))
 	}
 	for i := range blocks {
 		b := &blocks[i]
@@ -64,7 +65,7 @@ func (m *metric) readAnswer(line []byte, r *request, blocks []scored) error {
 			status = a.Status[i]
 		}
 		if len(a.Scores[i]) != n || status != nil && len(status) != n {
-			return fmt.Errorf("segment %d of the request: %d scores and %d statuses for %d hypotheses × %d", i+1, len(a.Scores[i]), len(status), len(b.Hypotheses), columns)
+			return fmt.Errorf("segment %d of the request: %s and %s for %s × %d", i+1, english.Count(len(a.Scores[i]), "score"), english.Count(len(status), "status", "statuses"), english.Count(len(b.Hypotheses), "hypothesis", "hypotheses"), columns)
 		}
 		b.Scores = metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}
 		for c, v := range a.Scores[i] {

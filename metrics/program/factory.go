@@ -53,7 +53,7 @@ func Factory(environ []string, log func(line string), failed func(why error) boo
 			cfg.Log, cfg.Failed = log, failed
 			m, err := newMetric(ctx, cfg)
 			if e := (*exec.Error)(nil); errors.As(err, &e) { // the program does not exist
-				return nil, v.Wrong(fmt.Errorf("program %q: %w", e.Name, e.Err))
+				return nil, v.Wrong(e.Err)
 			}
 			if err != nil {
 				return nil, err

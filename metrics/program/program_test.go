@@ -90,7 +90,7 @@ func TestFaults(t *testing.T) {
 		{"short", nil, `segment 1 of the request: 3 scores and 0 statuses for 2 hypotheses × 2: "{`},
 		{"few", nil, `it has scores of 0 segments for 1`},
 		{"unknown", nil, `unknown field "notes"; the fields are id, scores, status, error`},
-		{"nan", nil, `segment 1 of the request: 1 scores and 0 statuses for 2 hypotheses × 2: "{`},
+		{"nan", nil, `segment 1 of the request: 1 score and 0 statuses for 2 hypotheses × 2: "{`},
 		{"above", nil, `score 1: it is 2e+06, and the hello line bounds it by 0 and 1e+06`},
 		{"bad-status", nil, `score 1: it is null, with the status "scored"; want failed, unparseable, blocked or cut`},
 		{"error", nil, `the program says: "out of \x1bmemory"`},

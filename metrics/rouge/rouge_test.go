@@ -101,7 +101,7 @@ func TestRemark(t *testing.T) {
 		{options{}, "zh", []string{"今天的天气非常好。"}, ""},
 		{options{}, "th", []string{"วันนี้อากาศดีมาก"}, ""},
 		{options{Split: "zh"}, "", []string{"今天的天气非常好。"}, ""},
-		{options{Split: "13a"}, "zh", []string{"今天的天气非常好。"}, "1 of 1 texts looked at have no spaces between words, and are taken for one word or a few: take tokenize=zh"},
+		{options{Split: "13a"}, "zh", []string{"今天的天气非常好。"}, "1 of 1 text looked at without spaces between words, taken for one word or a few: take tokenize=zh"},
 	} {
 		got := metrics.InLanguage(newMetric(c.o), c.language).(*metric).Remark(c.texts)
 		if !strings.Contains(got, c.want) || c.want == "" && got != "" {

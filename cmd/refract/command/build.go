@@ -272,7 +272,7 @@ func (b *buildRun) mix(ctx context.Context, e *env) error {
 			return fmt.Errorf("%s, %s: %w", row.Dataset, row.Task, err)
 		}
 		if len(drawn) < row.Real || len(segments) < row.Synthetic {
-			e.warn("%s: fewer could be drawn than the plan asks for: %d outputs, %d references", row.Dataset, len(drawn), min(len(segments), row.Synthetic))
+			e.warn("%s: fewer could be drawn than the plan asks for: %s, %s", row.Dataset, english.Count(len(drawn), "output"), english.Count(min(len(segments), row.Synthetic), "reference"))
 		}
 	}
 	return nil

@@ -91,7 +91,7 @@ if there is one.`,
 			return err
 		}
 		if len(problems) == 0 {
-			e.note("%s: %d entries, no problem", c, records)
+			e.note("%s: %s, no problem", c, english.Count(int(records), "entry", "entries"))
 		}
 		t := &report.NamedTable{Columns: []report.Column{{Name: "key"}, {Name: "problem"}}}
 		for _, p := range problems {
@@ -99,7 +99,7 @@ if there is one.`,
 		}
 		err = out.show(e, t)
 		if err == nil && len(problems) > 0 {
-			err = fmt.Errorf("%s: problems: %d among %d entries; 'refract cache export' saves what is sound", c, len(problems), records)
+			err = fmt.Errorf("%s: problems: %d among %s; 'refract cache export' saves what is sound", c, len(problems), english.Count(int(records), "entry", "entries"))
 		}
 		return err
 	}, cache.ReadOnly()))
@@ -129,7 +129,7 @@ cache import' makes a new cache of it, which lacks only the damaged entries.`,
 		for _, p := range lost[:min(len(lost), 10)] { // 'refract cache verify' names all
 			e.warn("not exported: %s", strings.TrimPrefix(p.Key+": "+p.What, ": "))
 		}
-		e.note("%d entries", n)
+		e.note("%s", english.Count(n, "entry", "entries"))
 		if st, err := c.Stats(ctx); err == nil && st.Scores > 0 {
 			e.note("not exported: %s, which are computed again when needed", english.Thousands(int(st.Scores), "stored score"))
 		}
@@ -159,9 +159,9 @@ is made if there is none. An entry that is already there stays as it is.`,
 		to := &lateCache{open: func() (*cache.Database, error) { return cache.Open(ctx, args[0], e.cacheWarnings()) }}
 		n, err := cache.Import(ctx, in, to)
 		if err != nil {
-			err = fmt.Errorf("%s: %w; %d entries were added before", name, err, n.Added)
+			err = fmt.Errorf("%s: %w; added before: %s", name, err, english.Count(n.Added, "entry", "entries"))
 		} else if _, err = to.Get(ctx, nil); err == nil { // a file without entries makes a cache, too
-			e.note("%d entries read: %d added, %d present already, %d present with another answer, which stays", n.Entries, n.Added, n.Entries-n.Added-n.Different, n.Different)
+			e.note("%s read: %d added, %d present already, %d present with another answer, which stays", english.Count(n.Entries, "entry", "entries"), n.Added, n.Entries-n.Added-n.Different, n.Different)
 		}
 		if to.Database != nil {
 			err = errors.Join(err, to.Close())

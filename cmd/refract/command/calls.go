@@ -372,7 +372,7 @@ func (c *callFlags) ended(ctx context.Context, e *env, spent ask.Spent, called i
 	if err == nil || errors.Is(err, ask.ErrNotStored) || errors.Is(err, embeddings.ErrNotStored) || called == 0 && ctx.Err() == nil {
 		return
 	}
-	e.note("%d answers of this run are stored in %s; this command continues:", called, c.storedIn())
+	e.note("%s of this run stored in %s; this command continues:", english.Count(called, "answer"), c.storedIn())
 	e.note("  refract %s", redact.CommandLine(e.args))
 	if redact.Hides(e.args) {
 		e.note("  first replace USER, QUERY, ADDRESS, SECRET and … by what they hide")

@@ -17,6 +17,7 @@ import (
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/embeddings"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // checkRun is one run of refract check.
@@ -186,13 +187,13 @@ func checkedTable(n *diversify.Counts) *report.NamedTable {
 	t := &report.NamedTable{Columns: []report.Column{
 		textColumn("kind"), textColumn("name"), countColumn("answers"), numberColumn("share", 4), countColumn("segments"), ofSegments, numberColumn("value", 3),
 	}}
-	t.Note("%d segments, %d references, %d answers, %d variants; segments without an answer: %d", n.Segments, n.References, n.Answers, n.Accepted, n.Without)
+	t.Note("%s, %s, %s, %s; segments without an answer: %d", english.Count(n.Segments, "segment"), english.Count(n.References, "reference"), english.Count(n.Answers, "answer"), english.Count(n.Accepted, "variant"), n.Without)
 	if with := n.Segments - n.Without; with > 0 {
 		t.Note("accepted of a segment: %d at least, %.2f on average", n.Fewest, float64(n.Accepted)/float64(with))
 	}
 	t.Note("diversity: of the accepted variants of a segment, on average; lower self-BLEU is more diverse")
 	if n.Worded < n.Accepted {
-		t.Note("alarms about %s need word lists, which Refract lacks for the language of %d of %d accepted variants: they are not measured", strings.Join(alarm.ByWords(), ", "), n.Accepted-n.Worded, n.Accepted)
+		t.Note("alarms about %s need word lists, which Refract lacks for the language of %d of %s: they are not measured", strings.Join(alarm.ByWords(), ", "), n.Accepted-n.Worded, english.Count(n.Accepted, "accepted variant"))
 	}
 	t.Note("checks: %s", n.Signature)
 	add := func(kind string, names []string, from map[string]*diversify.Count) {

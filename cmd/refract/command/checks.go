@@ -74,7 +74,7 @@ func (f *checkFlags) checker(e *env, args []string, prompts []diversify.Prompt) 
 	}
 	c, err := check.New(cfg)
 	if err != nil {
-		return nil, usagef("%w", err)
+		return nil, usagef("--checks: %w", err)
 	}
 	return c, nil
 }

@@ -127,7 +127,7 @@ func readConfig(path string, keys map[string]*pflag.Flag) (f *yamlfile.File, val
 		if redact.SecretField("", raw[key]) != "" || keys[key] == nil && redact.IsSecretKey(key) {
 			err = errors.New("a secret has no place in this file: keys of servers are read from OPENAI_API_KEY, passwords of Postgres from PGPASSWORD or ~/.pgpass")
 		} else if keys[key] == nil {
-			err = errors.New(english.Unknown("key", key, slices.Sorted(maps.Keys(keys))))
+			err = english.Unknown("key", key, slices.Sorted(maps.Keys(keys)))
 		} else {
 			values[key], err = configValues(keys[key], filepath.Dir(path), raw[key])
 		}

@@ -64,7 +64,7 @@ func (j *judging) refusedText(text string, err error) bool {
 	tolerated := j.tolerates(err)
 	if tolerated {
 		j.refusal.Do(func() {
-			j.e.warn("the server refuses the text %.60q, so its cells have no score (up to %d such failures are tolerated): %v", text, j.calls.tolerate, err)
+			j.e.warn("the server refuses the text %.60q, so its cells have no score (--tolerate %d bounds such failures): %v", text, j.calls.tolerate, err)
 		})
 	}
 	return tolerated

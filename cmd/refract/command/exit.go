@@ -69,7 +69,7 @@ func (e *env) hint(err error) string {
 	refused, _ := errors.AsType[*llm.Error](err)
 	cost, tooDear := errors.AsType[*ask.CostError](err)
 	switch {
-	case wrongMetric && strings.Contains(metric.Spec, ",") && e.isMetric(strings.Split(metric.Spec, ",")[0]):
+	case wrongMetric && english.IsUnknown(metric.Err, "metric") && e.isMetric(strings.Split(metric.Spec, ",")[0]):
 		return "-m is given once for each metric, and options follow a colon, as in -m bleu:lowercase -m chrf"
 	case errors.Is(err, errNoPart):
 		return "parts are what 'score' and 'expand' write with --shard I/N, and 'score --per statistics'"
@@ -88,7 +88,7 @@ func (e *env) hint(err error) string {
 	case errors.Is(err, ask.ErrTolerance):
 		return "correct what is refused, or raise --tolerate; the answers so far are stored"
 	case errors.Is(err, diversify.ErrNotStored), errors.Is(err, embeddings.ErrNotStored):
-		return "leave out --offline to ask the model, or add recorded answers with 'refract cache import'"
+		return "leave out --offline to ask the model, name the cache that has the answers with --cache, or add recorded ones with 'refract cache import'"
 	}
 	return ""
 }
@@ -131,8 +131,14 @@ func visibleError(err error) string {
 	}
 	var file *fs.PathError
 	for i, line := range lines {
-		if errors.As(err, &file) { // without the name of a system call
-			line = strings.Replace(line, file.Error(), file.Path+": "+file.Err.Error(), 1)
+		if errors.As(err, &file) { // without the name of a system call, and naming the file once
+			before, after, found := strings.Cut(line, file.Error())
+			switch named := strings.Contains(before, file.Path+":"); {
+			case found && named:
+				line = before + file.Err.Error() + after
+			case found:
+				line = before + file.Path + ": " + file.Err.Error() + after
+			}
 		}
 		// Postgres' driver lists its attempts on separate lines, and errors may be joined
 		// within another.

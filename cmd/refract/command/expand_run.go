@@ -170,7 +170,7 @@ func (r *expandRun) conclude(ctx context.Context, watch *watcher, found *finding
 	if now := watch.last; err != nil && now.Calls > 0 {
 		answers := now.Calls + now.Cached - now.Judged - now.Resampled - now.Enlarged
 		if left := watch.wanted - answers - now.Failed; left > 0 {
-			r.e.note("of %s that were wanted, %d have an answer, %d failed, and %d are left", english.Thousands(watch.wanted, "variant"), answers, now.Failed, left)
+			r.e.note("of %s wanted, answered: %d; failed: %d; left: %d", english.Thousands(watch.wanted, "variant"), answers, now.Failed, left)
 		}
 	}
 	r.calls.ended(ctx, r.e, r.spend.Spent(), found.Calls, err)
@@ -195,8 +195,8 @@ func (r *expandRun) lacking(found *findings) error {
 		if named != "" {
 			named = ", " + named
 		}
-		return fmt.Errorf("segments with fewer than %d accepted variants: %d%s; they lack %s; %s; run the same command on the output, or name other --prompts",
-			r.cfg.Complete, short, named, english.Count(found.yields.Lack(r.cfg.Complete), "variant"), done)
+		return fmt.Errorf("segments with fewer than %s: %d%s; they lack %s; %s; run the same command on the output, or name other --prompts",
+			english.Count(r.cfg.Complete, "accepted variant"), short, named, english.Count(found.yields.Lack(r.cfg.Complete), "variant"), done)
 	}
 	all := found.rejected
 	every := func(n int) bool { return all > 0 && n == all }
@@ -216,7 +216,7 @@ func (r *expandRun) lacking(found *findings) error {
 		why = "the server puts every answer into its field for reasoning, and none into the content"
 		remedy = `start the server without a parser of reasoning (vLLM and SGLang: --reasoning-parser), or switch thinking off, such as with --extra '{"chat_template_kwargs":{"enable_thinking":false}}'`
 	case found.NoText > 0 && found.NoText >= all:
-		why = fmt.Sprintf("no answer has any text: %d are empty, or the server withheld them", found.NoText)
+		why = fmt.Sprintf("no answer has any text: empty, or withheld by the server: %d", found.NoText)
 	}
 	return fmt.Errorf("%s; %s; %s", why, done, remedy)
 }
@@ -236,7 +236,7 @@ func (r *expandRun) inBatches(ctx context.Context) (ask.Completer, error) {
 	var last ask.BatchProgress
 	b := &ask.Batches{
 		Client: r.client, Store: r.cfg.Store, Budget: r.spend, Models: r.models(), Time: r.calls.maxTime, LeftOut: r.cfg.LeftOut,
-		Journal: journal,
+		Journal: journal, Warn: func(m string) { r.e.warn("%s", m) },
 		Plan: func(ctx context.Context, need func(ask.Question) error) error {
 			_, err := exp.Plan(ctx, r.ds, need)
 			return err
@@ -257,8 +257,8 @@ func (r *expandRun) inBatches(ctx context.Context) (ask.Completer, error) {
 	filled, err := b.Fill(ctx)
 	progress.Finish()
 	if last.Rows > 0 {
-		r.e.note("Batch API: %d rows submitted in %s, %d answered, %d failed, %d sent again",
-			last.Rows, english.Count(last.Batches, "batch", "batches"), last.Done, last.Failed, last.Again)
+		r.e.note("Batch API: %s submitted in %s, %d answered, %d failed, %d sent again",
+			english.Count(last.Rows, "row"), english.Count(last.Batches, "batch", "batches"), last.Done, last.Failed, last.Again)
 	}
 	return filled, err
 }

@@ -140,12 +140,12 @@ func (f *findings) noteAll(e *env, checked bool) {
 	if f.Judged > 0 {
 		judged = fmt.Sprintf(" (%d of the judge)", f.Judged)
 	}
-	variants, rejected := fmt.Sprintf("%d variants", f.Variants), "rejected"
+	variants, rejected := english.Count(f.Variants, "variant"), "rejected"
 	if f.variants > f.Variants || f.rejected > f.Rejected {
-		variants, rejected = fmt.Sprintf("%d new variants, %d in all", f.Variants, f.variants), "rejected, with earlier runs"
+		variants, rejected = fmt.Sprintf("%s, %d in all", english.Count(f.Variants, "new variant"), f.variants), "rejected, with earlier runs"
 	}
-	e.note("%d segments, %d references, %s; %d answers%s: %d by calls, %d from the cache; %d prompt and %d completion tokens",
-		f.Segments, f.References, variants, f.Calls+f.Cached, judged, f.Calls, f.Cached, f.PromptTokens, f.CompletionTokens)
+	e.note("%s, %s, %s; %s%s: %d by calls, %d from the cache; tokens: %d of prompts, %d of completions", english.Count(f.Segments, "segment"), english.Count(f.References, "reference"),
+		variants, english.Count(f.Calls+f.Cached, "answer"), judged, f.Calls, f.Cached, f.PromptTokens, f.CompletionTokens)
 	if f.form != "" {
 		e.note("form of the answers: %s", f.form)
 	}

@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"fmt"
+	"net"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -84,12 +85,23 @@ func isShare(k *known) {
 	inRange("a share between 0 and 1", func(v float64) bool { return v > 0 && v < 1 })(k)
 }
 
-// isNamed refuses an empty name, such as the value of an unset variable, which would
+// notEmpty refuses an empty text, such as the value of an unset variable, which would
 // mean the default.
-func isNamed(k *known) {
-	checked(func(s string) error {
+func notEmpty(want string) fact {
+	return checked(func(s string) error {
 		if s == "" {
-			return &unwantedError{`""`, "a name"}
+			return &unwantedError{`""`, want}
+		}
+		return nil
+	})
+}
+
+// isAddress refuses what is no host and port.
+func isAddress(k *known) {
+	checked(func(s string) error {
+		_, port, err := net.SplitHostPort(s)
+		if _, no := strconv.ParseUint(port, 10, 16); err != nil || no != nil {
+			return &unwantedError{strconv.Quote(s), "HOST:PORT with a port up to 65535, such as 127.0.0.1:0"}
 		}
 		return nil
 	})(k)

@@ -70,7 +70,7 @@ func (e *env) rewriteArgs(root *cobra.Command, args []string) []string {
 func isText(word string) bool {
 	info, err := os.Stat(word)
 	ext := strings.ToLower(filepath.Ext(files.Unpacked(word)))
-	return err == nil && !info.IsDir() && !slices.Contains([]string{".jsonl", ".json", ".parquet", ".csv", ".tsv", ".yaml", ".yml"}, ext)
+	return err == nil && !info.IsDir() && !slices.Contains([]string{".jsonl", ".json", ".parquet", ".csv", ".tsv", ".xlsx", ".ods", ".yaml", ".yml"}, ext)
 }
 
 // isMetric reports whether a text begins with the name of a metric, and is not the name

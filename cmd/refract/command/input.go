@@ -148,6 +148,8 @@ func (in *input) openSpec(args []string, hyps []dataset.NamedFile, o dataset.Opt
 		return nil, usagef("no dataset: give jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, or text files with --ref and --hyp")
 	case len(in.reference) > 0 && !strings.HasPrefix(args[0], "mtme:") && !strings.HasPrefix(args[0], "mqm:"):
 		return nil, usagef("--reference chooses among the named references of an mtme: or mqm: dataset; %s has none", args[0])
+	case slices.Contains([]string{".xlsx", ".ods"}, strings.ToLower(filepath.Ext(args[0]))):
+		return nil, usagef("%s is a spreadsheet: save it as CSV (UTF-8), and name it as table:FILE.csv with its columns", args[0])
 	case len(hyps) == 0 && isText(args[0]) && len(dataset.Inputs(args[0])) > 0 && !strings.Contains(args[0], ":"):
 		return nil, usagef("%s names no format; a text file of references is --ref %[1]s, and outputs are --hyp NAME=FILE, or -i - for standard input", args[0])
 	}

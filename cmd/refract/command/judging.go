@@ -17,6 +17,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/cmd/refract/internal/audit"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
@@ -346,7 +347,7 @@ func (j *judging) done(ctx context.Context, err error) {
 		all, known := j.segments()
 		for _, m := range j.metrics {
 			if n := j.reached[m.Info().Name]; known && n < all && (n > 0 || j.asker != nil) {
-				j.e.note("%s has scored %d of %d segments; %d are left", m.Info().Name, n, all, all-n)
+				j.e.note("%s has scored %d of %s; left: %d", m.Info().Name, n, english.Count(all, "segment"), all-n)
 			}
 		}
 	}

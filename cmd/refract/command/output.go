@@ -96,7 +96,7 @@ func (o output) onScreen() *output {
 }
 
 func (o *output) registerPath(cmd *cobra.Command) {
-	resultFlags.of(cmd)("output,o", plain(&o.path, ""), "`FILE` to write; replaces an existing one when complete", shown, withMatrix, isNamed, names(writesFile))
+	resultFlags.of(cmd)("output,o", plain(&o.path, ""), "`FILE` to write; replaces an existing one when complete", shown, withMatrix, notEmpty("a name"), names(writesFile))
 }
 
 // registerLines adds the flag of a command that writes JSON Lines.

@@ -8,6 +8,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/cmd/refract/internal/audit"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 )
@@ -47,7 +48,10 @@ and may have "hypothesis", "source", "reference", "id", "system" and "segment".`
 func (p *parseRun) run(ctx context.Context, e *env, args []string) error {
 	metric, file := args[0], args[1]
 	reading, err := audit.NewReading(metric, p.policy, e.registry().Names()...)
-	if err != nil {
+	switch {
+	case english.IsUnknown(err, "judge"):
+		return usagef("%w", err)
+	case err != nil:
 		return usagef("%s: %w", metric, err)
 	}
 	reading.At = func(name string, line int, err error) error {
@@ -79,13 +83,13 @@ func (p *parseRun) summarize(e *env, reading *audit.Reading, sum *audit.Totals) 
 	}
 	all := sum.Trust.Total(reading.Metric)
 	lacking := all.Reports() - all.WithScore()
-	e.note("%d answers: %d with a score, %d without", all.Reports(), all.WithScore(), lacking)
+	e.note("%s: %d with a score, %d without", english.Count(all.Reports(), "answer"), all.WithScore(), lacking)
 	if sum.Substituted > 0 {
 		value, _ := reading.Policy.Counts(analysis.Unparseable)
-		e.note("%d of those count as %v; their rows have \"substituted\"", sum.Substituted, value)
+		e.note("counted as %v, with \"substituted\" in the row: %d of those", value, sum.Substituted)
 	}
 	if n := sum.WithoutText; n > 0 {
-		e.note("%d rows have no \"hypothesis\": their errors cannot be located, and only their numbers are checked", n)
+		e.note("no \"hypothesis\", so that errors cannot be located and only their numbers are checked: %s", english.Count(n, "row"))
 	}
 	return nil
 }

@@ -144,7 +144,11 @@ func (e *env) distinctPaths(cmd *cobra.Command, args []string) error {
 		}
 	}
 	for i, arg := range args {
-		e.paths.add(arg, used(false, dataset.Inputs(arg)...)...)
+		files := used(false, dataset.Inputs(arg)...)
+		if i == 0 && slices.Contains([]string{"metrics", "parse"}, cmd.Name()) {
+			files = e.metricFiles(arg)
+		}
+		e.paths.add(arg, files...)
 		if i == 0 && cmd.HasParent() && cmd.Parent().Name() == "cache" {
 			if err := cache.CheckName(arg); err != nil {
 				return usagef("%w", err)

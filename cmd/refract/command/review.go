@@ -92,7 +92,7 @@ publish' carries the decisions out.`,
 	r.data.register(cmd)
 	flag := resultFlags.of(cmd)
 	flag("output,o", plain(&r.path, ""), "`FILE` to add decisions to; NAME.html writes the page instead of serving it", required("name the file of decisions, or NAME.html for only the page"), shown, names(writesFile))
-	flag("listen", plain(&r.listen, "127.0.0.1:0"), "`ADDRESS` of this machine to serve the page at; port 0 takes a free one", shown)
+	flag("listen", plain(&r.listen, "127.0.0.1:0"), "`ADDRESS` of this machine to serve the page at; port 0 takes a free one", shown, isAddress)
 	flag("show", valueOf(&r.wanted, "50,50,3", r.parseShown), "`DRAWN,ALARMED,REJECTED`: how many accepted answers at random, more with most alarms, and rejected ones of each pattern", shown)
 	flag("seed", plain(&r.wanted.Seed, defaultSeed), "seed of the draw", shown)
 	return cmd

@@ -288,7 +288,7 @@ func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) 
 //	blocked  an answer that a filter withholds
 //	reasons  only reasoning, cut, where there is room for 64 tokens or fewer
 //
-// batch=no has no Batch API, refuses=NAME refuses requests with a parameter, and long=TEXT prompts with a text; it fails at texts with poison=TEXT.
+// batch=no has no Batch API, refuses=NAME refuses requests with a parameter, and long=TEXT prompts with a text; it fails at texts with poison=TEXT, and has its fault only there.
 //
 //	hostile  an error with a terminal's control codes in it
 func startServer(options map[string]string, answer func(*llmtest.Request) string, most *atomic.Int64) (*llmtest.Handler, string, func(), error) {
@@ -318,6 +318,9 @@ func startServer(options map[string]string, answer func(*llmtest.Request) string
 			return llmtest.Status(http.StatusBadRequest, "Unsupported parameter: '"+name+"' is not supported with this model.")
 		}
 		if poison := options["poison"]; poison != "" && strings.Contains(r.Prompt+strings.Join(r.Texts, "\n"), poison) {
+			if fault != nil {
+				return fault
+			}
 			return llmtest.Status(http.StatusInternalServerError, "input is too large to process")
 		}
 		if long := options["long"]; long != "" && strings.Contains(r.Prompt, long) {
@@ -328,7 +331,7 @@ func startServer(options map[string]string, answer func(*llmtest.Request) string
 		case <-r.Context().Done():
 		}
 		switch {
-		case options["fault"] == "busy" && h.CallsFor(r.Prompt) > 1,
+		case options["poison"] != "", options["fault"] == "busy" && h.CallsFor(r.Prompt) > 1,
 			options["fault"] == "schema" && len(r.ResponseFormat) == 0, options["fault"] == "reasons" && r.MaxTokens > 64:
 			return nil
 		}

@@ -100,9 +100,9 @@ func (r *selectRun) run(ctx context.Context, e *env, args []string) error {
 	if sum.Variants == 0 && s.Method != selection.ByOrder { // --by order may be used just to convert a dataset to JSON Lines
 		return e.noVariant("select", args)
 	}
-	e.note("%d segments: kept %d of %d variants by %s", sum.Segments, sum.Kept, sum.Variants, s)
+	e.note("%s: kept %d of %s by %s", english.Count(sum.Segments, "segment"), sum.Kept, english.Count(sum.Variants, "variant"), s)
 	e.suggestNext(r.out.path, "publish", "jsonl:"+r.out.path, "--to", "parquet", "-o", "references")
-	e.warnOf(sum.Short, "segments with fewer than %d variants to keep", r.k)
+	e.warnOf(sum.Short, "segments with fewer than %s to keep", english.Count(r.k, "variant"))
 	return nil
 }
 

@@ -10,7 +10,9 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -61,7 +63,7 @@ docs/reference/protocols.md has the protocol.`,
 		Example: `  refract serve
   refract serve --listen 127.0.0.1:0`,
 	}, cobra.NoArgs, s.run)
-	taskFlags.of(cmd)("listen", plain(&s.listen, ""), "`HOST:PORT` to answer at over HTTP instead of standard input and output; port 0 takes a free one", shown)
+	taskFlags.of(cmd)("listen", plain(&s.listen, ""), "`HOST:PORT` to answer at over HTTP instead of standard input and output; port 0 takes a free one", shown, isAddress)
 	s.judgeFlags.register(cmd)
 	return cmd
 }
@@ -100,10 +102,7 @@ func (s *serveRun) transport() (func(context.Context, *serve.Server) error, erro
 			return srv.Serve(ctx, s.e.stdin, s.e.stdout, srv.Hello("", ""))
 		}, nil
 	}
-	host, _, err := net.SplitHostPort(s.listen)
-	if err != nil {
-		return nil, usagef("--listen %q: want HOST:PORT, such as 127.0.0.1:0", s.listen)
-	}
+	host, _, _ := net.SplitHostPort(s.listen)
 	local := func(name string) bool {
 		addr, err := netip.ParseAddr(name)
 		return name == "localhost" || err == nil && addr.IsLoopback()
@@ -134,11 +133,23 @@ func (s *serveRun) transport() (func(context.Context, *serve.Server) error, erro
 	}, nil
 }
 
+// asMembers matches flags, which are members of requests, and commands, which stay as they are.
+var asMembers = regexp.MustCompile(`'refract [^']*'|--[a-z]+(?:-[a-z]+)*|\B-m\b`)
+
 // explain returns whether the request is at fault, and the message. Clients do not
 // learn where files of the server are.
 func (s *serveRun) explain(err error) (usage bool, message string) {
 	refused := is[*refract.NoReferencesError](err) || is[*refract.NoSourceError](err) || is[*refract.TooLongError](err) || is[*experiment.DataError](err)
-	message = visibleError(err)
+	message = asMembers.ReplaceAllStringFunc(visibleError(err), func(flag string) string {
+		name := strings.TrimLeft(flag, "-")
+		switch {
+		case strings.HasPrefix(flag, "'"), s.e.command.Flags().Lookup(name) != nil: // a command, or a flag of this one
+			return flag
+		case name == "m", name == "metric":
+			name = "metrics"
+		}
+		return strconv.Quote(strings.ReplaceAll(name, "-", "_"))
+	})
 	var file *fs.PathError
 	if s.listen != "" && errors.As(err, &file) && file.Path != "" {
 		message = strings.ReplaceAll(message, file.Path, filepath.Base(file.Path))

@@ -39,7 +39,7 @@ type shardFlag struct {
 }
 
 func (s *shardFlag) register(cmd *cobra.Command) {
-	taskFlags.of(cmd)("shard", plain(&s.shard, ""), "`I/N`: do part I of N, from 1, and write OUT.I-of-N.jsonl for 'refract merge', or without -o to standard output; auto/N takes I from SLURM or Kubernetes", neutral, isNamed)
+	taskFlags.of(cmd)("shard", plain(&s.shard, ""), "`I/N`: do part I of N, from 1, and write OUT.I-of-N.jsonl for 'refract merge', or without -o to standard output; auto/N takes I from SLURM or Kubernetes", neutral, notEmpty("I/N or auto/N, such as 3/8"))
 }
 
 // mostShards is the largest number of shards.
@@ -66,7 +66,7 @@ func (s *shardFlag) place(getenv func(string) string) (index, of int, err error)
 		}
 	}
 	if index, err = strconv.Atoi(i); err != nil || index < 1 || index > of {
-		return 0, 0, usagef("%s: shard %q is none of 1 to %d", from, i, of)
+		return 0, 0, usagef("%s: there is no shard %q of %d, which count from 1", from, i, of)
 	}
 	return index, of, nil
 }
@@ -120,6 +120,9 @@ func (s *shardFlag) cut(ctx context.Context, e *env, args []string, ds refract.D
 	taken, whole, err := dataset.Cut(ctx, ds, index, of)
 	if err != nil {
 		return nil, err
+	}
+	if whole.Size == 0 {
+		e.note("every shard reads the whole input; parts are read of plain JSON Lines, and of Parquet with at least as many row groups as shards")
 	}
 	settings := e.resultSettings()
 	if len(args) > 0 && whole.Size == 0 { // a plain file states its own, and is the same

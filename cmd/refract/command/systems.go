@@ -97,7 +97,7 @@ func (r *systemsRun) check() error {
 	}
 	r.alpha = math.Round((1-r.Confidence)*1e12) / 1e12
 	if r.alpha*float64(r.Resamples+1) < 1 {
-		return usagef("--confidence %g: %s give no p-value that small; raise --resamples to %.0f or more", r.Confidence, english.Thousands(r.Resamples, "resample"), math.Ceil(1/r.alpha)-1)
+		return usagef("--confidence %g: no p-value of %s is that small; raise --resamples to %.0f or more", r.Confidence, english.Thousands(r.Resamples, "resample"), math.Ceil(1/r.alpha)-1)
 	}
 	return nil
 }
@@ -312,7 +312,7 @@ func (ts *testedSystems) noteOrder(t *report.NamedTable) {
 		if n > most {
 			swapped, such = swapped[:most], ", such as "
 		}
-		t.Note("%s: %d of %d pairs of systems change places between aggregations%s%s", name, n, pairs, such, strings.Join(swapped, "; "))
+		t.Note("%s: pairs of systems that change places between aggregations: %d of %d%s%s", name, n, pairs, such, strings.Join(swapped, "; "))
 	}
 }
 
@@ -391,7 +391,7 @@ func (ts *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) 
 		numberColumn("delta", digits+1), numberColumn("p", 4), programColumn(numberColumn("p_sacrebleu", 4)), numberColumn("p_corrected", 4), textColumn("result"), programColumn(textColumn("method")))
 	pairs := len(ts.names) * (len(ts.names) - 1) / 2
 	if least := float64(pairs) / float64(ts.plan.Resamples+1); least > ts.plan.alpha {
-		t.Note("%s give no p of %g or less after correction for %s: raise --resamples to %d or more", english.Thousands(ts.plan.Resamples, "resample"), ts.plan.alpha, english.Count(pairs, "pair"), int(math.Ceil(float64(pairs)/ts.plan.alpha)))
+		t.Note("no p of %s is %g or less after correction for %s: raise --resamples to %d or more", english.Thousands(ts.plan.Resamples, "resample"), ts.plan.alpha, english.Count(pairs, "pair"), int(math.Ceil(float64(pairs)/ts.plan.alpha)))
 	}
 	for k := range ts.settings {
 		c, err := ts.compare(ctx, k, significance.EveryPair)

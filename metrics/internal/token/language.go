@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"unicode"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -52,7 +53,7 @@ func Unsplit(texts []string, split func(s string, yield func(word []byte))) (lan
 	if 10*n < len(texts) || n == 0 {
 		return "", ""
 	}
-	return language, fmt.Sprintf("%d of %d texts looked at have no spaces between words, and are taken for one word or a few: ", n, len(texts))
+	return language, fmt.Sprintf("%d of %s without spaces between words, taken for one word or a few: ", n, english.Count(len(texts), "text looked at", "texts looked at"))
 }
 
 // Remark says that a tokenizer takes whole phrases for words, and what to do about it; ""

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -83,7 +84,7 @@ func (g *grammar) read(s Spec, text string, r *analysis.Report) (why string) {
 			note(r, fmt.Sprintf("error %d, the last, is not complete", it.number))
 		}
 	case len(items) == 0 && st.count > 0:
-		return fmt.Sprintf("the answer states %d errors and lists none", st.count)
+		return fmt.Sprintf("the answer states %s and lists none", english.Count(st.count, "error"))
 	case len(items) == 0 && st.total != nil && *st.total != 0:
 		return fmt.Sprintf("the answer states no error and a reduction of %v", *st.total)
 	case len(items) == 0:

@@ -205,8 +205,8 @@ func TrustTable(t *Trust, metric string) *report.NamedTable {
 		}
 		out.Add(row...)
 		if n := r.Counts["prompt_cut"]; n > 0 {
-			out.Note("warning: %s: the server counted too few tokens for %d of %d prompts, so it read only a part of them; do not trust the scores, and give the server a longer context",
-				strings.TrimSpace(r.Metric+" "+r.System), n, r.Reports())
+			out.Note("warning: %s: the server counted too few tokens for %d of %s, so it read only a part of them; do not trust the scores, and give the server a longer context",
+				strings.TrimSpace(r.Metric+" "+r.System), n, english.Count(r.Reports(), "prompt"))
 		}
 	}
 	return out

@@ -107,7 +107,7 @@ Incorrect Generation: A huge kite is flying towards the sandy beach. Error type 
 		it := read(text)
 		assert.True(t, it.Rule == rule && it.Detail != "", "%s: %q %s", rule, it.Rule, it.Detail)
 	}
-	if it := read(captioned[:strings.LastIndex(captioned, "Error type 2")]); it.Rule != RuleMalformed || it.Detail != "2 errors were asked for, 1 are listed" {
+	if it := read(captioned[:strings.LastIndex(captioned, "Error type 2")]); it.Rule != RuleMalformed || it.Detail != "2 errors asked for, 1 listed" {
 		t.Errorf("%+v", it)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/answer"
@@ -116,7 +117,7 @@ func (it *Item) readDesignated(parser answer.Parser, original, text string, notM
 	case !report.Outcome.HasScore() && listed > 0:
 		it.leave(RuleMalformed, report.Detail)
 	case listed != len(it.Asked):
-		it.leave(RuleMalformed, fmt.Sprintf("%d errors were asked for, %d are listed", len(it.Asked), listed))
+		it.leave(RuleMalformed, fmt.Sprintf("%s asked for, %d listed", english.Count(len(it.Asked), "error"), listed))
 	case len(it.Errors) == 0:
 		it.leave(RuleNotDesignated, "none of the errors could be made")
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -169,7 +168,7 @@ func (r *Recipe) Task(name string) (*Task, error) {
 		}
 		names = append(names, t.Name)
 	}
-	return nil, errors.New(english.Unknown("task", name, names))
+	return nil, english.Unknown("task", name, names)
 }
 
 // resolve returns the metric to be trained.

@@ -53,7 +53,7 @@ func (r *Result) support(c *Claim, all []*experiment.Difference) {
 	}
 	for _, of := range groupsOf(all, func(d *experiment.Difference) (string, bool) { return tooFew(d), lacks(d) }) {
 		if tests := len(r.Family(of[0])); tooFew(of[0]) == "resamples" {
-			caution("Take at least %d resamples, or compare fewer settings.", r.Test.Enough(1-r.Confidence, tests, of[0].Method, of[0].Units))
+			caution("Take at least %s, or compare fewer settings.", english.Count(r.Test.Enough(1-r.Confidence, tests, of[0].Method, of[0].Units), "resample"))
 		} else {
 			caution("With %s and so few %s, no corrected p-value can be small enough: compare fewer settings, or score more text.", english.Count(tests, "difference"), tooFew(of[0]))
 		}

@@ -99,7 +99,7 @@ func (r *Result) cells() string {
 		if d.Human == "" {
 			continue
 		}
-		text := fmt.Sprintf("%d segments × %d systems, %d cells judged by %s, at most %d without a score", d.Segments, len(d.Systems), d.Cells, d.Human, r.mostUnscored(d.Name))
+		text := fmt.Sprintf("%s × %s, %s judged by %s, at most %d without a score", english.Count(d.Segments, "segment"), english.Count(len(d.Systems), "system"), english.Count(d.Cells, "cell"), d.Human, r.mostUnscored(d.Name))
 		if d.Name != "" {
 			text = d.Name + ": " + text
 		}
@@ -242,7 +242,7 @@ func (r *Result) rowTable() *report.NamedTable {
 		t.Note("%s", r.ranking())
 	}
 	r.repeats(func(s *experiment.Same, names string) {
-		t.Note("%s%s: %s and %s have equal scores in all %d cells, and share a row", s.Setting.Metric, onDataset(s.Dataset, len(r.Datasets) > 1), names, s.AsName, s.Cells)
+		t.Note("%s%s: %s and %s have equal scores in all %s, and share a row", s.Setting.Metric, onDataset(s.Dataset, len(r.Datasets) > 1), names, s.AsName, english.Count(s.Cells, "cell"))
 	})
 	return t
 }
@@ -252,7 +252,7 @@ func (r *Result) ranking() string {
 	t := r.Test
 	note := fmt.Sprintf("rank: clusters by %s, p up to %.3g and an interval without 0", r.TestNames, 1-r.Confidence)
 	if t.Method != significance.MethodWilliams {
-		note += fmt.Sprintf(", %d resamples, seed %d", t.Resamples, t.Seed)
+		note += fmt.Sprintf(", %s, seed %d", english.Count(t.Resamples, "resample"), t.Seed)
 	}
 	if t.Block > 0 && t.Block < t.Resamples && t.Method != significance.MethodWilliams && t.Method != significance.MethodBootstrap {
 		note += fmt.Sprintf(", fewer where p is below 0.02 or above 0.5 after a block of %d", t.Block)

@@ -21,7 +21,7 @@ func (r *Result) verdicts() []Verdict {
 	}
 	r.repeats(func(s *experiment.Same, names string) {
 		out = append(out, Verdict{Dataset: s.Dataset, Kind: "difference", Value: experiment.None(),
-			Text: fmt.Sprintf("%s and %s are the same for %s%s: equal scores in all %d cells", names, s.AsName, s.Setting.Metric, onDataset(s.Dataset, several), s.Cells)})
+			Text: fmt.Sprintf("%s and %s are the same for %s%s: equal scores in all %s", names, s.AsName, s.Setting.Metric, onDataset(s.Dataset, several), english.Count(s.Cells, "cell"))})
 	})
 	// Statistics of a few systems say little about single references; their numbers are in the
 	// tables.
@@ -135,7 +135,7 @@ func verdict(d *experiment.Difference, several bool) Verdict {
 	}
 	switch {
 	case d.Cells > 0 && d.Equal == d.Cells:
-		v.Text = fmt.Sprintf("%s and %s are the same%s: equal scores in all %d cells", a, b, of, d.Cells)
+		v.Text = fmt.Sprintf("%s and %s are the same%s: equal scores in all %s", a, b, of, english.Count(d.Cells, "cell"))
 	case !tested(d):
 		v.Text = fmt.Sprintf("%s against %s%s: %s, without an interval or a test", a, b, of, found)
 	case d.Undecided && !lacking(d):
@@ -150,7 +150,7 @@ func verdict(d *experiment.Difference, several bool) Verdict {
 		v.Text = fmt.Sprintf("%s is worse than %s%s: %s", a, b, of, found)
 	}
 	if d.Unscored > 0 && d.Cells > 0 {
-		v.Text += fmt.Sprintf("; over the %d of %d judged cells that both score", d.Cells, d.Unscored+d.Cells)
+		v.Text += fmt.Sprintf("; over the %d of %s that both score", d.Cells, english.Count(d.Unscored+d.Cells, "judged cell"))
 	}
 	return v
 }
@@ -231,7 +231,7 @@ func promptVerdict(p *experiment.PromptAnalysis, several bool) Verdict {
 		v.Text += "; agreement falls without " + strings.Join(needed, ", ") + " (intervals corrected for the number of prompts)"
 	}
 	if p.Unscored > 0 {
-		v.Text += fmt.Sprintf("; %d of %d judged cells have no score", p.Unscored, p.Unscored+p.Cells)
+		v.Text += fmt.Sprintf("; %d of %s have no score", p.Unscored, english.Count(p.Unscored+p.Cells, "judged cell"))
 	}
 	return v
 }

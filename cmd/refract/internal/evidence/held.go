@@ -8,6 +8,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -112,8 +113,8 @@ func promptOf(v *refract.Variant) string {
 func (h *Held) facts() []report.Fact {
 	out := []report.Fact{
 		{Name: "segments", Value: fmt.Sprint(h.added.segments)},
-		{Name: "outputs", Value: fmt.Sprintf("%d of %d systems", h.added.outputs, len(h.names))},
-		{Name: "references", Value: fmt.Sprintf("%d originals and %d variants", h.added.originals, h.added.variants)},
+		{Name: "outputs", Value: fmt.Sprintf("%d of %s", h.added.outputs, english.Count(len(h.names), "system"))},
+		{Name: "references", Value: english.Count(h.added.originals, "original") + " and " + english.Count(h.added.variants, "variant")},
 		{Name: "set of references", Value: h.systems.Set()},
 	}
 	if h.added.missing > 0 {

@@ -122,6 +122,6 @@ func (h *Held) scoreTable() *report.NamedTable {
 		t.Add(s.System, info.Name, report.StringOrNull(set.AggregatorName()), s.MaxReferences, score, method, info.Direction.String(), s.Segments, s.Missing, s.MissingReferences,
 			h.systems.Signature(s).String())
 	}
-	t.Coverage = fmt.Sprintf("%d of %d scores of segments", there, all)
+	t.Coverage = fmt.Sprintf("%d of %s", there, english.Count(all, "score of a segment", "scores of segments"))
 	return t
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"html/template"
 	"math"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/refract-eval/refract/cmd/refract/internal/figure"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // templates parses the page's markup. html/template escapes every text for its place, and
@@ -178,7 +178,7 @@ func newTableView(t *report.NamedTable) *tableView {
 		c := &t.Columns[k]
 		v.Columns = append(v.Columns, columnView{Heading: c.Heading(), Numeric: c.Numeric(), Secondary: secondary[k]})
 		if secondary[k] {
-			v.More = fmt.Sprintf("%d columns", len(order))
+			v.More = english.Count(len(order), "column")
 		}
 	}
 	v.Rows = make([][]cellView, len(t.Rows))

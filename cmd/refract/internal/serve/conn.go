@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -81,6 +82,9 @@ func (c *conn) read(in *lines) error {
 			return nil
 		}
 		line, err := in.next()
+		if number == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
 		if err != nil && err != error(errLong) {
 			if errors.Is(err, io.EOF) {
 				return nil
@@ -139,9 +143,6 @@ func (c *conn) begin(r request, size int64, err error) {
 		return
 	}
 	go func() {
-		if r.params == nil {
-			r.params = []byte("{}")
-		}
 		result, err = method(inner, r.params)
 		finish()
 	}()

@@ -18,7 +18,7 @@ type request struct {
 	id     string
 	line   int // its number, from 1
 	method string
-	params []byte // an object; nil if there are none
+	params []byte // an object
 }
 
 // noID is the id of a line without a valid one.
@@ -35,6 +35,9 @@ func parse(line []byte) (request, error) {
 		ID     requestID      `json:"id"`
 		Method *string        `json:"method"`
 		Params jsontext.Value `json:"params"`
+	}
+	if len(bytes.TrimSpace(line)) == 0 {
+		return request{id: noID}, jsonline.Fault("the line is empty; a request is a JSON object")
 	}
 	if err := jsonline.Unmarshal(line, &in, "a request"); err != nil {
 		id := struct {
@@ -53,6 +56,8 @@ func parse(line []byte) (request, error) {
 		return out, jsonline.Fault(`the request has no "method"`)
 	case in.Params != nil && in.Params.Kind() != '{':
 		return out, jsonline.Fault("field params must be an object")
+	case in.Params == nil:
+		out.params = []byte("{}")
 	}
 	out.method = *in.Method
 	return out, nil
@@ -92,7 +97,7 @@ func cancelled(params []byte) (id string, err error) {
 		return "", err
 	}
 	if in.ID == "" {
-		return "", jsonline.Fault(`name the request by "id"`)
+		return "", jsonline.Fault(`params has no "id", which names the request to cancel`)
 	}
 	return string(in.ID), nil
 }

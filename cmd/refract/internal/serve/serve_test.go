@@ -49,7 +49,8 @@ func TestAnswers(t *testing.T) {
 		{`{"id":1,"method":"fail"}`, `{"id":1,"error":{"code":"failed","message":"it cannot be done"}}`},
 		{`{"id":1,"method":"ech"}`, `{"id":1,"error":{"code":"usage","message":"unknown method \"ech\"; did you mean \"echo\"? (known: echo, fail, wait, cancel)"}}`},
 		{`{"id":1,"method":"cancel","params":{"id":2}}`, `{"id":1,"result":{"cancelled":false}}`},
-		{`{"id":1,"method":"cancel","params":{}}`, `{"id":1,"error":{"code":"usage","message":"name the request by \"id\""}}`},
+		{"\ufeff{\"id\":1,\"method\":\"cancel\"}\r", `{"id":1,"error":{"code":"usage","message":"params has no \"id\", which names the request to cancel"}}`},
+		{`{"id":1,"method":"cancel","params":{}}`, `{"id":1,"error":{"code":"usage","message":"params has no \"id\", which names the request to cancel"}}`},
 		{`{"id":1,"method":"echo","more":2}`, `{"id":1,"error":{"code":"usage","message":"unknown field \"more\"; the fields are id, method, params"}}`},
 		{`{"id":1,"id":2,"method":"echo"}`, `{"id":null,"error":{"code":"usage","message":"line 1: field \"id\" is there twice"}}`},
 		{`{"id":1,"method":"echo","params":[]}`, `{"id":1,"error":{"code":"usage","message":"field params must be an object"}}`},
@@ -60,8 +61,8 @@ func TestAnswers(t *testing.T) {
 		{`{"id":1,"method":"echo","params":{"a":NaN}}`, `{"id":null,"error":{"code":"usage","message":"line 1: bad JSON: invalid character 'N' at start of value; JSON has no NaN: write null for a missing value"}}`},
 		{"{\"id\":1,\"method\":\"\xff\"}", `{"id":null,"error":{"code":"usage","message":"line 1: bad JSON: invalid UTF-8"}}`},
 		{`{"id":1,"method":"echo","params":{"a":` + strings.Repeat("[", 10000), `{"id":null,"error":{"code":"usage","message":"line 1: bad JSON: exceeded max depth"}}`},
+		{" \r", `{"id":null,"error":{"code":"usage","message":"line 1: the line is empty; a request is a JSON object"}}`},
 		{`null`, `{"id":null,"error":{"code":"usage","message":"line 1: a request must be a JSON object, not null"}}`},
-		{``, `{"id":null,"error":{"code":"usage","message":"line 1: bad JSON: it ends before its value does"}}`},
 	} {
 		got := answers(t, c.line+"\n")
 		assert.True(t, len(got) == 1 && got[0] == c.want, "%.80s\ngot  %s\nwant %s", c.line, got, c.want)

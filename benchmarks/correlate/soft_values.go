@@ -111,29 +111,29 @@ func (s *softScores) pValues(order []int32, m *masks) []uint16 {
 	if s.near > 0 {
 		margin = uint64(min(s.near*float64(len(order))+2, 1<<61))
 	}
-	ones, shift := uint64(1), (s.width-1)&63
+	ones := uint64(1)
 	if s.width == 32 {
 		ones |= 1 << 32
 	}
-	top, certain, possible := ones<<shift, ones*(margin+1), ones*(margin-1)
+	top, certain, possible := ones<<(s.width-1), ones*(margin+1), ones*(margin-1)
 	sums := s.sums(order, m)
 	out := make([]uint16, 0, len(sums)*(len(sums)-1)/2)
 	for i, x := range sums {
 		for j := i + 1; j < len(sums); j++ {
 			y := sums[j][:len(x)]
-			var larger, perhaps uint64 // in each lane
+			var larger, perhaps uint64 // in either half
 			for k, v := range x {
 				less := v | top - y[k] // no lane borrows from the next
-				larger += (less - certain) >> shift & ones
-				perhaps += (less + possible) >> shift & ones
+				larger += (less - certain) & top >> 31
+				perhaps += (less + possible) & top >> 31
 			}
 			n := int(larger&math.MaxUint32 + larger>>32)
 			if larger != perhaps && !slices.Equal(s.of[i], s.of[j]) {
 				for k, v := range x {
 					less := v | top - y[k]
-					unsure := ((less - certain) ^ (less + possible)) >> shift & ones
+					unsure := ((less - certain) ^ (less + possible)) & top
 					for ; unsure != 0; unsure &= unsure - 1 {
-						if s.larger(s.of[i], s.of[j], order, m, k*64/s.width+bits.TrailingZeros64(unsure)/32) {
+						if s.larger(s.of[i], s.of[j], order, m, (64*k+bits.TrailingZeros64(unsure))/s.width) {
 							n++
 						}
 					}

@@ -1,15 +1,11 @@
 package evidence
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"math"
-	"runtime"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
@@ -62,33 +58,15 @@ func (h *Held) digits(metric int) int {
 	return report.Decimals(low, high, 1)
 }
 
-// explore yields some segments in order. They are computed in batches, on all cores.
+// explore yields some segments in order. They are computed on all cores.
 func (h *Held) explore(ctx context.Context, segments []scored) iter.Seq2[*page.Segment, error] {
-	return func(yield func(*page.Segment, error) bool) {
-		for batch := range slices.Chunk(segments, 256) {
-			out := make([]*page.Segment, len(batch))
-			g, within := errgroup.WithContext(ctx)
-			g.SetLimit(runtime.GOMAXPROCS(0))
-			for i := range batch {
-				g.Go(func() (err error) {
-					if err = within.Err(); err == nil {
-						out[i], err = h.segment(&batch[i])
-					}
-					return err
-				})
-			}
-			err := g.Wait()
-			for _, s := range out {
-				if err = cmp.Or(err, ctx.Err()); err != nil {
-					yield(nil, err)
-					return
-				}
-				if !yield(s, nil) {
-					return
-				}
+	return page.InOrder(ctx, func(yield func(*scored, error) bool) {
+		for i := range segments {
+			if !yield(&segments[i], nil) {
+				return
 			}
 		}
-	}
+	}, h.segment)
 }
 
 // segment returns a segment as the page shows it.

@@ -1,69 +1,125 @@
 package page
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/base64"
 	"fmt"
+	"iter"
 	"math"
+	"runtime"
 	"strconv"
+	"sync"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/refract-eval/refract"
 )
 
 // chunkBytes is the size of a block of segments as JSON, before compression: small enough
 // to open a segment within milliseconds, large enough for gzip to find repeats.
 const chunkBytes = 192 << 10
 
-// blocks writes data as gzip in base64, in which no text can end the element. Browsers
-// neither run nor show scripts of an unknown type, and no policy applies to them.
-type blocks struct {
-	w      *bufio.Writer // fails at the end if it ever did
-	packed bytes.Buffer
-	gzip   *gzip.Writer
+// block is an element of data.
+type block struct {
+	kind string
+	data []byte
 }
 
-func newBlocks(w *bufio.Writer) *blocks { return &blocks{w: w, gzip: gzip.NewWriter(nil)} }
-
-func (b *blocks) write(kind string, data []byte) error {
-	b.packed.Reset()
-	b.gzip.Reset(&b.packed)
-	if _, err := b.gzip.Write(data); err != nil {
-		return err
+// packer returns a function, for several goroutines, that writes an element: as gzip in base64, in
+// which no text can end it. Browsers neither run nor show scripts of an unknown type, and no policy
+// applies to them.
+func packer() func(block) ([]byte, error) {
+	idle := sync.Pool{New: func() any { return gzip.NewWriter(nil) }} // each takes a megabyte
+	return func(b block) ([]byte, error) {
+		w := idle.Get().(*gzip.Writer)
+		defer idle.Put(w)
+		var packed bytes.Buffer
+		w.Reset(&packed)
+		if _, err := w.Write(b.data); err != nil {
+			return nil, err
+		}
+		if err := w.Close(); err != nil {
+			return nil, err
+		}
+		out := fmt.Appendf(nil, "<script type=\"text/plain\" data-block=\"%s\">", b.kind)
+		return append(base64.StdEncoding.AppendEncode(out, packed.Bytes()), "</script>\n"...), nil
 	}
-	if err := b.gzip.Close(); err != nil {
-		return err
-	}
-	fmt.Fprintf(b.w, "<script type=\"text/plain\" data-block=\"%s\">", kind)
-	enc := base64.NewEncoder(base64.StdEncoding, b.w)
-	enc.Write(b.packed.Bytes())
-	enc.Close()
-	_, err := b.w.WriteString("</script>\n")
-	return err
 }
+
+// InOrder does something with each item, on all cores, and yields the results in order, up to the
+// first error. No goroutine is left when it ends.
+func InOrder[I, O any](ctx context.Context, items iter.Seq2[I, error], do func(I) (O, error)) iter.Seq2[O, error] {
+	return func(yield func(O, error) bool) {
+		var begun []func() (O, error) // return what the goroutines do
+		defer func() {
+			for _, wait := range begun {
+				wait()
+			}
+		}()
+		next := func() bool {
+			value, err := begun[0]()
+			begun, err = begun[1:], cmp.Or(err, ctx.Err())
+			return yield(value, err) && err == nil
+		}
+		for item, failed := range items {
+			failed = cmp.Or(failed, ctx.Err())
+			value, err, done := *new(O), failed, make(chan struct{})
+			go func() {
+				defer close(done)
+				if failed == nil {
+					value, err = do(item)
+				}
+			}()
+			begun = append(begun, func() (O, error) { <-done; return value, err })
+			if failed != nil {
+				break
+			}
+			if len(begun) > 2*runtime.GOMAXPROCS(0) && !next() {
+				return
+			}
+		}
+		for len(begun) > 0 && next() {
+		}
+	}
+}
+
+// asData are the options with which segments are encoded.
+var asData = json.JoinOptions(jsontext.EscapeForHTML(true), jsontext.EscapeForJS(true), jsontext.AllowInvalidUTF8(true),
+	json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, t refract.Text) error {
+		if !t.Valid {
+			return e.WriteToken(jsontext.Null)
+		}
+		return e.WriteToken(jsontext.String(t.Value))
+	})))
 
 // Number is a float that the page's data keep with six digits; NaN becomes null.
 type Number float64
 
-// MarshalJSON writes the number.
-func (n Number) MarshalJSON() ([]byte, error) { return appendNumber(nil, float64(n)), nil }
+// MarshalJSONTo writes the number.
+func (n Number) MarshalJSONTo(e *jsontext.Encoder) error {
+	return e.WriteValue(appendNumber(e.AvailableBuffer(), float64(n)))
+}
 
 // Numbers are several of them; nil becomes null.
 type Numbers []float64
 
-// MarshalJSON writes a list.
-func (n Numbers) MarshalJSON() ([]byte, error) {
+// MarshalJSONTo writes a list.
+func (n Numbers) MarshalJSONTo(e *jsontext.Encoder) error {
 	if n == nil {
-		return []byte("null"), nil
+		return e.WriteToken(jsontext.Null)
 	}
-	b := []byte{'['}
+	b := append(e.AvailableBuffer(), '[')
 	for i, f := range n {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = appendNumber(b, f)
 	}
-	return append(b, ']'), nil
+	return e.WriteValue(append(b, ']'))
 }
 
 func appendNumber(dst []byte, f float64) []byte {

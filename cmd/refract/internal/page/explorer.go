@@ -97,7 +97,7 @@ type Report struct {
 type Error struct {
 	Span        [2]int `json:"span"`               // a half-open range of runes (not bytes) of the output; empty where it is not known
 	Location    string `json:"location,omitempty"` // as the judge stated it
-	InSource    bool   `json:"source,omitempty"`   // the location is one of the source
+	InSource    bool   `json:"source,omitzero"`    // the location is one of the source
 	Type        string `json:"type,omitempty"`     // aspect or type
 	Severity    string `json:"severity,omitempty"` // "critical", "major" or "minor"; others are shown as they are
 	Explanation string `json:"explanation,omitempty"`

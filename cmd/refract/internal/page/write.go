@@ -7,12 +7,14 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"html"
 	"html/template"
 	"io"
+	"iter"
 	"regexp"
+
+	"github.com/go-json-experiment/json"
 )
 
 //go:embed assets
@@ -81,57 +83,58 @@ func (e *Explorer) write(ctx context.Context, w *bufio.Writer) error {
 		_, err := w.Write(e.packed)
 		return err
 	}
-	cols, out := newColumns(e), newBlocks(w)
-	chunk := []byte{'['}
-	held, n := 0, 0
-	flush := func() error {
-		if held == 0 {
-			return nil
+	for packed, err := range InOrder(ctx, e.blocks(ctx), packer()) {
+		if err != nil {
+			return err
 		}
-		cols.chunks = append(cols.chunks, held)
-		err := out.write("segments", append(chunk, ']'))
-		chunk, held = chunk[:1], 0
-		return err
+		if _, err := w.Write(packed); err != nil {
+			return err
+		}
 	}
-	for s, err := range e.Segments {
-		n++
-		if err == nil {
-			err = ctx.Err()
+	return nil
+}
+
+// blocks yields the segments as JSON, several at a time, and then what the list needs.
+func (e *Explorer) blocks(ctx context.Context) iter.Seq2[block, error] {
+	type encoded struct {
+		*Segment
+		json []byte
+	}
+	return func(yield func(block, error) bool) {
+		cols, chunk := newColumns(e), []byte{'['}
+		held, n := 0, 0
+		flush := func() bool {
+			cols.chunks = append(cols.chunks, held)
+			chunk[len(chunk)-1] = ']' // instead of a comma
+			going := yield(block{"segments", chunk}, nil)
+			chunk, held = append(make([]byte, 0, len(chunk)), '['), 0
+			return going
 		}
-		if err != nil {
-			return fmt.Errorf("segment %d: %w", n, err)
-		}
-		if !cols.add(s) {
-			return fmt.Errorf("segment %d (id %q): more than %d domains or references", n, s.ID, maxIndex)
-		}
-		if held > 0 {
-			chunk = append(chunk, ',')
-		}
-		whole := *s
-		whole.References, whole.Outputs = orEmpty(s.References), orEmpty(s.Outputs)
-		text, err := json.Marshal(&whole)
-		if err != nil {
-			return fmt.Errorf("segment %d (id %q): %w", n, s.ID, err)
-		}
-		chunk = append(chunk, text...)
-		held++
-		if len(chunk) >= chunkBytes {
-			if err := flush(); err != nil {
-				return err
+		for s, err := range InOrder(ctx, e.Segments, func(s *Segment) (encoded, error) {
+			b, err := json.Marshal(s, asData)
+			return encoded{s, b}, err
+		}) {
+			if n++; err == nil && !cols.add(s.Segment) {
+				err = fmt.Errorf("id %q: more than %d domains or references", s.ID, maxIndex)
+			}
+			if err != nil {
+				yield(block{}, fmt.Errorf("segment %d: %w", n, err))
+				return
+			}
+			held++
+			chunk = append(append(chunk, s.json...), ',')
+			if len(chunk) > chunkBytes && !flush() {
+				return
 			}
 		}
+		if held > 0 && !flush() {
+			return
+		}
+		header, err := cols.header(e)
+		if yield(block{"header", header}, err) {
+			yield(block{"columns", cols.bytes()}, nil)
+		}
 	}
-	if err := flush(); err != nil {
-		return err
-	}
-	header, err := cols.header(e)
-	if err != nil {
-		return err
-	}
-	if err := out.write("header", header); err != nil {
-		return err
-	}
-	return out.write("columns", cols.bytes())
 }
 
 // Pack takes the segments and keeps what a page says of them, of which it returns the bytes. Errors

@@ -14,9 +14,12 @@ import (
 // secretKey matches the names of keys that hold a secret.
 var secretKey = text.Regexp(`(?i)key|token|secret|passw|credential|auth`)
 
-// credential matches credentials in any text: keys of OpenAI, Hugging Face, GitHub and
-// AWS, JSON web tokens, and the values of HTTP Authorization headers.
-var credential = text.Regexp(`^sk-|(?i:^|[^a-z0-9])(?:sk-[\w-]{4,}|(?i:bearer|basic)\s+[\w.~+/-]{8,}|hf_\w{20,}|gh[opsu]_\w{20,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,})`)
+// keys are the keys of services that have a shape of their own, and the start of JSON web tokens.
+const keys = `hf_\w{20,}|gh[oprsu]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|xox[abeprs]-[\w-]{10,}|A[KS]IA[0-9A-Z]{16}|AIza[\w-]{35}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}`
+
+// credential matches credentials in any text: keys of services, also short ones of OpenAI, and the
+// values of HTTP Authorization headers.
+var credential = text.Regexp(`^sk-|(?i:^|[^a-z0-9])(?:sk-[\w-]{4,}|(?i:bearer|basic)\s+[\w.~+/-]{8,}|` + keys + `)`)
 
 // IsSecretKey reports whether the name of a key, in a file or in a request's fields, suggests
 // that it holds a secret.

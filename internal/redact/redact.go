@@ -105,7 +105,7 @@ var blankInAddress = text.Regexp(`://[^/@\s]*\s[^/@\s]*@`)
 // and keyShape what keys of well-known services look like.
 var (
 	quotedField = text.Regexp(`(?i)((?:api[_-]?key|(?:access|auth|secret)?[_-]?(?:key|token)|secret|passw(?:or)?d|authorization|credentials?)\\*["']\s*:\s*\\*["'])([^"'\\]+)`)
-	keyShape    = text.Regexp(`\b(?:sk-[\w-]{8,}|hf_\w{20,}|gh[oprsu]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|xox[abeprs]-[\w-]{10,}|A[KS]IA[0-9A-Z]{16}|AIza[\w-]{35}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}[\w.-]*)`)
+	keyShape    = text.Regexp(`\b(?:sk-[\w-]{8,}|` + keys + `[\w.-]*)`)
 )
 
 // Keys hides what looks like keys of well-known services.

@@ -19,6 +19,7 @@ func TestSecretField(t *testing.T) {
 		`{"proxy":"http://u:hush@h"}`:                            "proxy",
 		`{"user":"Bearer hush-hush-hush"}`:                       "user",
 		`{"tags":["by hf_hushhushhushhushhushhush"]}`:            "tags",
+		`{"user":"glpat-hushhushhushhushhushhush"}`:              "user",
 		`{"note":"the bearer of bad news, basic as mask-large"}`: "",
 		`{"seed":1,"skip_special_tokens":true,"user":"u"}`:       "",
 	} {

@@ -1,9 +1,6 @@
 package correlate
 
-import (
-	"cmp"
-	"math"
-)
+import "math"
 
 // PairwiseAccuracy returns the share of pairs of systems that the metric orders like the
 // gold scores, in [0, 1], and the number of pairs (Kocmi et al., 2021, "To Ship or Not to
@@ -14,20 +11,11 @@ import (
 // equal, as they order nothing. It panics if the lengths differ.
 func PairwiseAccuracy(gold, metric []float64) (value float64, pairs int) {
 	checkLengths(gold, metric)
-	agree, ordered := 0, false
-	for i := range gold {
-		for j := range i {
-			if cmp.Compare(gold[i], gold[j]) == cmp.Compare(metric[i], metric[j]) {
-				agree++
-			}
-			ordered = ordered || gold[i] != gold[j]
-			pairs++
-		}
+	c := countPairs(gold, metric)
+	if c.goldDistinct < 2 {
+		return math.NaN(), int(c.Pairs())
 	}
-	if !ordered {
-		return math.NaN(), pairs
-	}
-	return float64(agree) / float64(pairs), pairs
+	return c.Acc23(), int(c.Pairs())
 }
 
 // SystemMeans returns, per system, the mean gold and the mean metric score over the cells

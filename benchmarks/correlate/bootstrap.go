@@ -265,11 +265,11 @@ func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error)
 	drawn := rs.known.drawn(b, rs)
 	if drawn != nil {
 		for i, k := range rs.pairs {
-			k.held = drawn.hold(i, rs.vectors[i], k.gold, rs.width)
+			k.held = goldOf[*tieCounts](drawn, i, rs.vectors[i:i+1], rs.width)
 		}
 		for _, r := range rs.rows {
-			if soft, ok := r.(*softTable); ok {
-				soft.held = drawn.softGold(soft.rows)
+			if soft, ok := r.(*softTable); ok && len(soft.rows)*len(soft.rows)*b.Resamples/2 <= mostSoft {
+				soft.held = goldOf[[]uint16](drawn, 0, soft.rows, 0)
 			}
 		}
 	}
@@ -279,7 +279,7 @@ func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error)
 			if drawn == nil {
 				rs.values(b.weights(rs, from, to), values[from:to], &s)
 			} else {
-				s.block.drawn, s.block.first = drawn.weights[from:to], from
+				s.block.drawn = drawn.weights[from:to]
 				rs.values(drawn.block(from, to, &s), values[from:to], &s)
 			}
 			if b.Done != nil {

@@ -14,7 +14,8 @@ type Exchange struct {
 	pairs    []*exchangedPairs // of each vector with several elements
 	prepared *resampler        // of vectors with the scores of both metrics, which draws one of them for each
 	means    *exchangedMeans   // bounds of what prepared computes, if vectors are exchanged whole
-	soft     *softExchange
+	soft     *softTable
+	golds    []uint16 // of soft: p-values of the gold scores; nil if these are all equal
 
 	first []int   // element of each vector
 	unit  []int32 // of each element, if elements are exchanged together
@@ -43,7 +44,8 @@ func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 	}
 	switch info := &statistics[m.Statistic]; {
 	case m.Statistic == StatSoftAccuracy && len(a) > 1 && len(a[0].Gold) > 0:
-		e.soft = newSoftExchange(a)
+		e.soft = newSoftTable(a)
+		e.golds = e.soft.goldOf(nil, e.soft.order(nil))
 	case m.Statistic.OfSystems():
 	case unit != nil && wholeVectors(a, unit) && (info.vector != nil || info.table != nil): // a vector has the value of one metric or of the other
 		var both []Row
@@ -199,8 +201,11 @@ func (e *Exchange) anew(mask []uint64) (float64, float64) {
 			}
 		}
 	}
-	if e.soft != nil {
-		return e.soft.value(x), e.soft.value(y)
+	value := func(rows []Row) float64 {
+		if e.soft != nil {
+			return softOf(e.golds, e.soft.pValues(newSoftScores(rows, rowMetric), e.soft.order(nil)))
+		}
+		return e.measure.Over(rows).Value
 	}
-	return e.measure.Over(x).Value, e.measure.Over(y).Value
+	return value(x), value(y)
 }

@@ -6,13 +6,30 @@ import (
 	"sync"
 )
 
-// known is what tables with the same gold scores need again and again, as the settings of a
-// metric do. It holds copies of what it was computed from, so that it is never out of date.
+// known holds what tables with the same gold scores need again and again, as the settings of a
+// metric do: a value for each type and number. Each has copies of what it was computed from, so
+// that it is never out of date.
 type known struct {
-	mu    sync.Mutex
-	gold  map[int]ranking    // of each vector
-	means map[int]*meanGolds // of resamples, by number of groups
-	draws *draws
+	mu   sync.Mutex
+	held map[any]any // by a heldKey
+}
+
+type heldKey[T any] struct{ number int }
+
+// again returns the held value if it is from the same, and otherwise computes the one to hold. A
+// nil known holds nothing.
+func again[T any](k *known, number int, same func(T) bool, compute func() T) T {
+	if k == nil {
+		return compute()
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if v, ok := k.held[heldKey[T]{number}].(T); ok && same(v) {
+		return v
+	}
+	v := compute()
+	k.held[heldKey[T]{number}] = v
+	return v
 }
 
 // ranking has the dense ranks of scores.
@@ -30,29 +47,17 @@ func newRanking(scores []float64) ranking {
 
 // goldRanks returns the ranking of the gold scores of a vector.
 func (k *known) goldRanks(vector int, scores []float64) ranking {
-	if k == nil {
-		return newRanking(scores)
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if r, ok := k.gold[vector]; ok && slices.Equal(r.scores, scores) {
-		return r
-	}
-	k.gold[vector] = newRanking(scores)
-	return k.gold[vector]
+	same := func(r ranking) bool { return slices.Equal(r.scores, scores) }
+	return again(k, vector, same, func() ranking { return newRanking(scores) })
 }
 
 // goldMeans returns what means with these gold scores share.
 func (k *known) goldMeans(c goldCells, systems int) *meanGolds {
-	if k == nil || c.unit == nil {
-		return newMeanGolds(c, systems)
+	if c.unit == nil {
+		k = nil
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if m := k.means[c.groups]; m == nil || len(m.columns) != systems || !m.equal(&c) {
-		k.means[c.groups] = newMeanGolds(c, systems)
-	}
-	return k.means[c.groups]
+	same := func(m *meanGolds) bool { return len(m.columns) == systems && m.equal(&c) }
+	return again(k, c.groups, same, func() *meanGolds { return newMeanGolds(c, systems) })
 }
 
 // mostDraws bounds the weights that are held, a byte each, and mostSoft the p-values, two bytes each.
@@ -61,20 +66,11 @@ const mostDraws, mostSoft = 1 << 26, 1 << 26
 // draws are the weights of the units in all resamples of a bootstrap, with what follows from them
 // and gold scores only.
 type draws struct {
+	known
 	resamples int
 	seed      uint64
 	pool      []int32
 	weights   [][]uint8 // of each resample
-
-	mu   sync.Mutex
-	tied map[int]*heldTies // of each vector
-	soft *heldSoft
-}
-
-// heldTies are the [ties.count] of gold scores in all resamples.
-type heldTies struct {
-	Row
-	squares, groups []int64
 }
 
 // drawn returns how often each resample draws each unit, nil if that is too much to hold.
@@ -82,23 +78,22 @@ func (k *known) drawn(b Bootstrap, rs *resampler) *draws {
 	if k == nil || rs.units == 0 || b.Resamples*rs.units > mostDraws {
 		return nil
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if d := k.draws; d != nil && d.resamples == b.Resamples && d.seed == b.Seed && slices.Equal(d.pool, rs.pool) && len(d.weights[0]) == rs.units {
-		return d
+	same := func(d *draws) bool {
+		return d != nil && d.resamples == b.Resamples && d.seed == b.Seed && slices.Equal(d.pool, rs.pool) && len(d.weights[0]) == rs.units
 	}
-	d := &draws{resamples: b.Resamples, seed: b.Seed, pool: rs.pool, tied: map[int]*heldTies{}}
-	for i := range b.Resamples {
-		held := make([]uint8, rs.units)
-		for u, w := range b.weights(rs, i, i+1)[0] {
-			if held[u] = uint8(w); w > math.MaxUint8 {
-				return nil
+	return again(k, 0, same, func() *draws {
+		d := &draws{known: known{held: map[any]any{}}, resamples: b.Resamples, seed: b.Seed, pool: rs.pool}
+		for i := range b.Resamples {
+			held := make([]uint8, rs.units)
+			for u, w := range b.weights(rs, i, i+1)[0] {
+				if held[u] = uint8(w); w > math.MaxUint8 {
+					return nil
+				}
 			}
+			d.weights = append(d.weights, held)
 		}
-		d.weights = append(d.weights, held)
-	}
-	k.draws = d
-	return d
+		return d
+	})
 }
 
 // block returns the weights in some resamples.
@@ -114,43 +109,19 @@ func (d *draws) block(from, to int, s *scratch) [][]int32 {
 	return s.rows
 }
 
-// hold returns the ties of the gold scores of a vector in all resamples.
-func (d *draws) hold(vector int, of Row, t *ties, width int) *heldTies {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if held := d.tied[vector]; held != nil && slices.Equal(held.Gold, of.Gold) && slices.Equal(held.unit, of.unit) {
-		return held
-	}
-	held, b, s, capacity := &heldTies{Row: of}, new(block), new(scratch), laneCapacity(width)
-	for from := 0; from < d.resamples; from += capacity {
-		to := min(from+capacity, d.resamples)
-		var squares, groups [mostOfBlock]int64
-		b.pack(d.block(from, to, s), width)
-		t.count(b, &squares, &groups)
-		held.squares, held.groups = append(held.squares, squares[:to-from]...), append(held.groups, groups[:to-from]...)
-	}
-	d.tied[vector] = held
-	return held
+// heldGold is what follows from the gold scores of vectors in each draw, or in each block of draws
+// with lanes of this width.
+type heldGold[T any] struct {
+	rows  []Row
+	width int
+	ofDraws[T]
 }
 
-// heldSoft are the p-values of gold scores in the resamples.
-type heldSoft struct {
-	rows []Row
-	ofDraws[[]uint16]
-}
-
-// softGold returns where to hold the p-values of gold scores, nil if they are too many.
-func (d *draws) softGold(rows []Row) *ofDraws[[]uint16] {
-	if len(rows)*len(rows)*d.resamples/2 > mostSoft {
-		return nil
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	same := func(a, b Row) bool { return slices.Equal(a.Gold, b.Gold) && slices.Equal(a.unit, b.unit) }
-	if d.soft == nil || !slices.EqualFunc(d.soft.rows, rows, same) {
-		d.soft = &heldSoft{rows: rows}
-	}
-	return &d.soft.ofDraws
+// goldOf returns where to hold it.
+func goldOf[T any](d *draws, number int, rows []Row, width int) *ofDraws[T] {
+	alike := func(a, b Row) bool { return slices.Equal(a.Gold, b.Gold) && slices.Equal(a.unit, b.unit) }
+	same := func(h *heldGold[T]) bool { return h.width == width && slices.EqualFunc(h.rows, rows, alike) }
+	return &again(&d.known, number, same, func() *heldGold[T] { return &heldGold[T]{rows: rows, width: width} }).ofDraws
 }
 
 // ofDraws holds a value for each draw, by the place of its weights.

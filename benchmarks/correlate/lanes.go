@@ -38,8 +38,15 @@ type block struct {
 	width   int       // of a lane, in bits
 	weights [][]int32 // of each resample
 	units   []lanes   // the same weights
-	drawn   [][]uint8 // their draws, if these are held, and
-	first   int       // the number of the first
+	drawn   [][]uint8 // their draws, if these are held
+}
+
+// draw is the place of a held draw, nil if it is not held.
+func (b *block) draw(resample int) *uint8 {
+	if b.drawn == nil {
+		return nil
+	}
+	return &b.drawn[resample][0]
 }
 
 // laneWidth is the number of bits of a lane that holds numbers up to most.

@@ -27,7 +27,7 @@ func NewPairs(segments, systems int) *Pairs {
 		Segments: segments, Systems: systems,
 		Gold: make([]float64, n), Metric: make([]float64, n),
 		GoldOK: make([]bool, n), MetricOK: make([]bool, n),
-		known: &known{gold: map[int]ranking{}, means: map[int]*meanGolds{}},
+		known: &known{held: map[any]any{}},
 	}
 }
 

@@ -8,14 +8,14 @@ type pairsRow struct {
 
 	goldInside         bool // the gold score is the inner one
 	elements           []pairsElement
-	ends               []int32    // where each run of equal outer scores ends
-	ranks              int        // distinct inner scores
-	sizes              []int64    // elements of each unit
-	largest            int64      // of these
-	most               int64      // elements of a resample
-	gold, metric, both *ties      // both is nil if the statistic does not depend on them
-	held               *heldTies  // those of the gold scores, unless it is nil
-	byUnit             *unitPairs // nil unless pairs are counted by unit
+	ends               []int32              // where each run of equal outer scores ends
+	ranks              int                  // distinct inner scores
+	sizes              []int64              // elements of each unit
+	largest            int64                // of these
+	most               int64                // elements of a resample
+	gold, metric, both *ties                // both is nil if the statistic does not depend on them
+	held               *ofDraws[*tieCounts] // of the gold scores
+	byUnit             *unitPairs           // nil unless pairs are counted by unit
 }
 
 type pairsElement struct {
@@ -73,11 +73,8 @@ func (k *pairsRow) width() int { return laneWidth(k.most * min(k.largest, 4)) }
 
 // values computes the value of each resample in a block.
 func (k *pairsRow) values(b *block, out []float64, s *scratch) {
-	var concordant, gold, metric, both [mostOfBlock]int64
-	var golds, metrics *[mostOfBlock]int64
-	if k.of.classes {
-		golds, metrics = new([mostOfBlock]int64), new([mostOfBlock]int64)
-	}
+	var concordant [mostOfBlock]int64
+	var metrics, both tieCounts
 	var all lanes
 	for u := range k.sizes {
 		all.addTimes(&b.units[u], k.sizes[u])
@@ -89,22 +86,19 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 			concordant[i] = k.byUnit.sum(b.weights[i], s)
 		}
 	}
-	if k.held != nil && b.drawn != nil {
-		copy(gold[:], k.held.squares[b.first:])
-		if golds != nil {
-			copy(golds[:], k.held.groups[b.first:])
-		}
-	} else {
-		k.gold.count(b, &gold, golds)
-	}
-	k.metric.count(b, &metric, metrics)
+	golds := k.held.get(b.draw(0), func() *tieCounts {
+		counts := new(tieCounts)
+		k.gold.count(b, counts, k.held != nil || k.of.classes) // held ones are also for other statistics
+		return counts
+	})
+	k.metric.count(b, &metrics, k.of.classes)
 	if k.both != nil {
-		k.both.count(b, &both, nil)
+		k.both.count(b, &both, false)
 	}
 	for i := range out {
 		n := b.number(&all, i)
 		pairs := func(squares int64) int64 { return (squares - n) / 2 }
-		all, gold, metric, both, concordant := pairs(n*n), pairs(gold[i]), pairs(metric[i]), pairs(both[i]), concordant[i]
+		all, gold, metric, both, concordant := pairs(n*n), pairs(golds.squares[i]), pairs(metrics.squares[i]), pairs(both.squares[i]), concordant[i]
 		if k.byUnit != nil {
 			inner := metric
 			if k.goldInside {
@@ -116,10 +110,7 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 			}
 			concordant = (twice + both) / 2
 		}
-		c := vectorCounts{elements: n, metricFirst: k.goldInside}
-		if golds != nil {
-			c.goldDistinct, c.metricDistinct = golds[i], metrics[i]
-		}
+		c := vectorCounts{elements: n, metricFirst: k.goldInside, goldDistinct: golds.groups[i], metricDistinct: metrics.groups[i]}
 		c.PairCounts = PairCounts{Concordant: concordant, TiedGold: gold - both, TiedMetric: metric - both, TiedBoth: both}
 		c.Discordant = all - gold - metric + both - c.Concordant
 		out[i] = k.of.value(c)

@@ -179,9 +179,7 @@ func (rs *resampler) means(b *block, out []float64, s *scratch) {
 	}
 	for i, r := range rs.rows {
 		for k, w := range b.weights {
-			if b.drawn != nil {
-				s.draw = &b.drawn[k][0]
-			}
+			s.draw = b.draw(k)
 			add(i, k, r.weighted(w, s))
 		}
 	}

@@ -11,10 +11,7 @@ import "math"
 // A p-value is the share of random exchanges of the two systems' segment scores whose
 // difference is at least the observed one. All pairs share the exchanges, which are
 // mt-metrics-eval's. It is undefined if the gold scores are all equal.
-func softAccuracy(rows []Row) float64 {
-	t := newSoftTable(rows)
-	return softOf(t.goldOf(nil, t.order(nil)), t.pValues(t.metric, t.order(nil)))
-}
+func softAccuracy(rows []Row) float64 { return newSoftTable(rows).weighted(nil, new(scratch)) }
 
 // softTable holds the segments of several systems. A resample is compared as a separate
 // table, in which a segment drawn twice has two exchanges.
@@ -71,21 +68,6 @@ func (t *softTable) pValues(s *softScores, order []int32) []uint16 {
 		return nil
 	}
 	return s.fit(len(order)).pValues(order, t.coins.masks(len(order)))
-}
-
-// softExchange computes the soft accuracy of scores of a table after exchanges.
-type softExchange struct {
-	*softTable
-	p []uint16 // p-values of the gold scores; nil if these are all equal
-}
-
-func newSoftExchange(rows []Row) *softExchange {
-	t := newSoftTable(rows)
-	return &softExchange{t, t.goldOf(nil, t.order(nil))}
-}
-
-func (e *softExchange) value(rows []Row) float64 {
-	return softOf(e.p, e.pValues(newSoftScores(rows, rowMetric), e.order(nil)))
 }
 
 // softOf returns the accuracy of all pairs' p-values; NaN without those of gold scores.

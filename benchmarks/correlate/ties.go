@@ -38,9 +38,11 @@ func newTies(order, ends, unit []int32, units int) *ties {
 	return t
 }
 
-// count adds, per resample, the squares of the sizes of the groups, and, unless it is nil, how
-// many groups there are.
-func (t *ties) count(b *block, squares, groups *[mostOfBlock]int64) {
+// tieCounts are, per resample, the squares of the sizes of the groups, and how many groups there are.
+type tieCounts struct{ squares, groups [mostOfBlock]int64 }
+
+// count adds the groups of a block to counts, their number only on demand.
+func (t *ties) count(b *block, to *tieCounts, groups bool) {
 	start := int32(0)
 	for _, end := range t.ends {
 		var size lanes
@@ -51,10 +53,10 @@ func (t *ties) count(b *block, squares, groups *[mostOfBlock]int64) {
 				size.addTimes(&b.units[p.unit], int64(p.size))
 			}
 		}
-		b.addProducts(squares, &size, &size)
-		if groups != nil {
+		b.addProducts(&to.squares, &size, &size)
+		if groups {
 			for k := range b.weights {
-				groups[k] += min(b.number(&size, k), 1)
+				to.groups[k] += min(b.number(&size, k), 1)
 			}
 		}
 		start = end
@@ -62,9 +64,9 @@ func (t *ties) count(b *block, squares, groups *[mostOfBlock]int64) {
 	for k, weights := range b.weights {
 		for u, of := range t.alone {
 			w := int64(weights[u])
-			squares[k] += w * w * of.squares
-			if groups != nil {
-				groups[k] += min(w, 1) * of.groups
+			to.squares[k] += w * w * of.squares
+			if groups {
+				to.groups[k] += min(w, 1) * of.groups
 			}
 		}
 	}

@@ -4,12 +4,9 @@ import (
 	"context"
 	"math"
 	"math/bits"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/internal/numeric"
@@ -244,24 +241,16 @@ func (s *sample) exchange(ctx context.Context, pairs []*testedPair, trials int, 
 func inOrder(ctx context.Context, trials int, begun func(), worker func() (draw func(), rest func(trial int))) error {
 	var mu sync.Mutex
 	next := 0
-	group, ctx := errgroup.WithContext(ctx)
-	for range min(runtime.GOMAXPROCS(0), trials) {
+	return correlate.Blocks(ctx, trials, 1, func() func(from, to int) {
 		draw, rest := worker()
-		group.Go(func() error {
-			for {
-				mu.Lock()
-				trial := next
-				if trial == trials || ctx.Err() != nil {
-					mu.Unlock()
-					return ctx.Err()
-				}
-				next++
-				draw()
-				begun()
-				mu.Unlock()
-				rest(trial)
-			}
-		})
-	}
-	return group.Wait()
+		return func(int, int) {
+			mu.Lock()
+			trial := next
+			next++
+			draw()
+			begun()
+			mu.Unlock()
+			rest(trial)
+		}
+	})
 }

@@ -203,35 +203,17 @@ func checkUTF8Line(line []byte, pos refract.Position) error {
 	return failAt(pos, 0, "invalid UTF-8 at byte %d of the line; store the file as UTF-8", invalidByte(line)+1)
 }
 
-// lines are lines of a file, one after another in memory.
-type lines struct {
-	text     []byte
-	ends     []int // in text
-	numbers  []int // in the file
-	warnings []Warning
-}
-
-func (c *lines) size() int { return len(c.text) }
-func (c *lines) len() int  { return len(c.ends) }
-
-// cut returns the next lines, in c: as many as a chunk has, or what a stream has so far.
-func (l *lineReader) cut(c *lines) (*lines, error) {
-	if c == nil || cap(c.text) > 4*chunkSize {
-		c = &lines{text: make([]byte, 0, chunkSize+chunkSize/4)}
+// add adds the next line to a chunk, which is full if a stream has no more so far.
+func (l *lineReader) add(c *chunk[[]byte]) error {
+	line, err := l.next()
+	if err != nil {
+		return err
 	}
-	c.text, c.ends, c.numbers, c.warnings = c.text[:0], c.ends[:0], c.numbers[:0], nil
-	l.warn = func(w Warning) { c.warnings = append(c.warnings, w) }
-	for {
-		line, err := l.next()
-		if err != nil {
-			return c, err
-		}
-		c.text = append(c.text, line...)
-		c.ends, c.numbers = append(c.ends, len(c.text)), append(c.numbers, l.line)
-		if len(c.text) >= chunkSize || l.in.stream && l.wouldWait() {
-			return c, nil
-		}
-	}
+	start := len(c.text)
+	c.text = append(c.text, line...)
+	c.add(c.text[start:len(c.text):len(c.text)], l.line, len(line))
+	c.full = l.in.stream && l.wouldWait()
+	return nil
 }
 
 // wouldWait reports whether no whole line is there yet.
@@ -249,28 +231,19 @@ func decodeLines[T any](ctx context.Context, in *input, warn func(Warning), deco
 			l.close()
 		}
 	}()
-	cut := func(ctx context.Context, c *lines) (_ *lines, err error) {
-		if l == nil {
-			if l, err = in.lines(ctx, func(Warning) {}); err != nil {
-				return &lines{}, err
+	var now *chunk[[]byte]
+	next := func(ctx context.Context, c *chunk[[]byte]) (err error) {
+		if now = c; l == nil {
+			if l, err = in.lines(ctx, func(w Warning) { now.warnings = append(now.warnings, w) }); err != nil {
+				return err
 			}
 		}
-		return l.cut(c)
+		return l.add(c)
 	}
-	decodeOne := func(c *lines, i int) (T, error) {
-		start := 0
-		if i > 0 {
-			start = c.ends[i-1]
-		}
-		return decode(c.text[start:c.ends[i]:c.ends[i]], refract.Position{File: in.name, Line: c.numbers[i], After: in.after})
+	decodeOne := func(c *chunk[[]byte], i int) (T, error) {
+		return decode(c.items[i], refract.Position{File: in.name, Line: c.numbers[i], After: in.after})
 	}
-	reached := func(c *lines, i int) {
-		for len(c.warnings) > 0 && (i == c.len() || c.warnings[0].Pos.Line <= c.numbers[i]) {
-			warn(c.warnings[0])
-			c.warnings = c.warnings[1:]
-		}
-	}
-	return inOrder(ctx, cut, decodeOne, reached, each)
+	return inOrder(ctx, next, decodeOne, warn, each)
 }
 
 // drain reads to the end, so that line becomes the number of lines.

@@ -13,37 +13,50 @@ import (
 const chunkSize = 64 << 10
 
 // chunk is a piece of a file, whose items can be decoded by themselves.
-type chunk interface {
-	size() int // in bytes
-	len() int  // in items
+type chunk[I any] struct {
+	items    []I
+	numbers  []int // of the items in the file, from 1
+	bytes    int
+	text     []byte    // what items that are texts are parts of
+	full     bool      // a further item may be long in coming
+	warnings []Warning // about the items, in their order
+}
+
+// add adds an item.
+func (c *chunk[I]) add(item I, number, bytes int) {
+	c.items, c.numbers, c.bytes = append(c.items, item), append(c.numbers, number), c.bytes+bytes
+}
+
+// tell passes on the warnings up to item i, or all after the last.
+func (c *chunk[I]) tell(i int, warn func(Warning)) {
+	for len(c.warnings) > 0 && (i == len(c.items) || c.warnings[0].Pos.Line <= c.numbers[i]) {
+		warn(c.warnings[0])
+		c.warnings = c.warnings[1:]
+	}
 }
 
 // inOrder decodes the items of a file on as many goroutines as there are cores, and calls each
 // with them, in the order of the file and on the goroutine of the caller.
 //
-// A goroutine of its own calls cut, with a chunk that was used before and may be used again, or
-// the zero value. cut may return a last chunk along with an error; it is io.EOF at the end. What
-// cut waits for must end with its context. decode decodes item i of a chunk. The first error in the
-// file is returned. If reached is not nil, it is called before each item, before an item that cannot
-// be decoded, and at the end of a chunk.
+// A goroutine of its own calls next, which adds items to a chunk, and returns io.EOF at the end. What
+// it waits for must end with its context. The chunk may have been used before, so that the items after
+// its last may be used again. decode decodes item i of a chunk. The first error in the file is
+// returned, after the warnings before it.
 //
 // It holds a few chunks for each core, and never several large ones. No goroutine is left when
 // it returns.
-func inOrder[C chunk, T any](ctx context.Context, cut func(ctx context.Context, again C) (C, error), decode func(c C, i int) (T, error), reached func(c C, i int), each func(T) error) error {
+func inOrder[I, T any](ctx context.Context, next func(ctx context.Context, c *chunk[I]) error, decode func(c *chunk[I], i int) (T, error), warn func(Warning), each func(T) error) error {
 	type job struct {
-		chunk C
+		chunk *chunk[I]
 		held  int64
 		items []T
 		err   error         // follows the items
 		ready chan struct{} // closed once it is decoded
 	}
-	if reached == nil {
-		reached = func(C, int) {}
-	}
 	workers := runtime.GOMAXPROCS(0)
 	most := int64(workers+1) * 2 * chunkSize
 	room := semaphore.NewWeighted(most)
-	order, todo, used := make(chan *job, 2*workers+2), make(chan *job), make(chan C, 2*workers+2)
+	order, todo, used := make(chan *job, 2*workers+2), make(chan *job), make(chan *chunk[I], 2*workers+2)
 
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -53,14 +66,19 @@ func inOrder[C chunk, T any](ctx context.Context, cut func(ctx context.Context, 
 		defer close(order)
 		defer close(todo)
 		for {
-			j := &job{ready: make(chan struct{})}
+			j := &job{chunk: &chunk[I]{}, ready: make(chan struct{})}
 			select {
-			case j.chunk = <-used:
+			case c := <-used:
+				if c.bytes <= 4*chunkSize {
+					*j.chunk = chunk[I]{items: c.items[:0], numbers: c.numbers[:0], text: c.text[:0]}
+				}
 			default:
 			}
-			j.chunk, j.err = cut(ctx, j.chunk)
+			for j.err == nil && j.chunk.bytes < chunkSize && !j.chunk.full {
+				j.err = next(ctx, j.chunk)
+			}
 			ended := j.err != nil
-			j.held = min(int64(j.chunk.size()), most)
+			j.held = min(int64(j.chunk.bytes), most)
 			if room.Acquire(ctx, j.held) != nil {
 				return
 			}
@@ -78,8 +96,8 @@ func inOrder[C chunk, T any](ctx context.Context, cut func(ctx context.Context, 
 	for range workers {
 		running.Go(func() {
 			for j := range todo {
-				j.items = make([]T, 0, j.chunk.len())
-				for i := range j.chunk.len() {
+				j.items = make([]T, 0, len(j.chunk.items))
+				for i := range j.chunk.items {
 					item, err := decode(j.chunk, i)
 					if err != nil {
 						j.err = err
@@ -94,12 +112,12 @@ func inOrder[C chunk, T any](ctx context.Context, cut func(ctx context.Context, 
 	for j := range order {
 		<-j.ready
 		for i, item := range j.items {
-			reached(j.chunk, i)
+			j.chunk.tell(i, warn)
 			if err := each(item); err != nil {
 				return err
 			}
 		}
-		reached(j.chunk, len(j.items))
+		j.chunk.tell(len(j.items), warn)
 		if j.err == io.EOF {
 			return nil
 		}

@@ -142,12 +142,6 @@ func TestStreamsInOrder(t *testing.T) {
 	}
 }
 
-// counted is a chunk of a size.
-type counted struct{ n, bytes int }
-
-func (c counted) size() int { return c.bytes }
-func (c counted) len() int  { return 1 }
-
 // While nothing is taken, only a few chunks are held, and at most one large one.
 func TestChunksHeld(t *testing.T) {
 	for bytes, most := range map[int]int{1: 3*runtime.GOMAXPROCS(0) + 4, chunkSize: 2*runtime.GOMAXPROCS(0) + 4, maxLine: 2} {
@@ -158,12 +152,14 @@ func TestChunksHeld(t *testing.T) {
 				assert.True(t, cuts <= most, "%d chunks of %d bytes are held, want at most %d", cuts, bytes, most)
 				close(wait)
 			}()
-			err := inOrder(t.Context(), func(context.Context, counted) (counted, error) {
-				if cuts++; cuts == 100 {
-					return counted{cuts, bytes}, io.EOF
+			err := inOrder(t.Context(), func(_ context.Context, c *chunk[int]) error {
+				cuts++
+				if c.add(cuts, cuts, bytes); cuts == 100 {
+					return io.EOF
 				}
-				return counted{cuts, bytes}, nil
-			}, func(c counted, _ int) (int, error) { return c.n, nil }, nil, func(n int) error {
+				c.full = true
+				return nil
+			}, func(c *chunk[int], i int) (int, error) { return c.items[i], nil }, nil, func(n int) error {
 				<-wait
 				if taken++; n != taken {
 					t.Errorf("%d, want %d", n, taken)

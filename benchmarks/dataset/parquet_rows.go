@@ -20,16 +20,6 @@ type groups struct {
 	from, to int
 }
 
-// rowChunk are rows of a file, whose texts are those of pages.
-type rowChunk struct {
-	rows  []parquet.Row
-	first int // line of the first row
-	bytes int
-}
-
-func (c *rowChunk) size() int { return c.bytes }
-func (c *rowChunk) len() int  { return len(c.rows) }
-
 // rowReader reads rows of row groups. While a page of a column is read, a goroutine unpacks the
 // next one, which may be of the group after.
 type rowReader struct {
@@ -83,62 +73,54 @@ func (r *rowReader) ahead() error {
 	return nil
 }
 
-// read adds rows to a chunk. It may panic.
-func (r *rowReader) read(c *rowChunk) error {
+// read appends rows, whose texts are those of pages. It may panic.
+func (r *rowReader) read(to []parquet.Row) ([]parquet.Row, error) {
 	if err := r.ahead(); err != nil {
-		return err
+		return to, err
 	}
 	if len(r.opened) == 0 {
-		return io.EOF
+		return to, io.EOF
 	}
-	g, have := &r.opened[0], len(c.rows)
+	g, have := &r.opened[0], len(to)
 	n := int(min(g.left, g.most))
-	c.rows = slices.Grow(c.rows, n)[:have+n]
-	n, err := g.ReadRows(c.rows[have:])
-	c.rows = c.rows[:have+n]
+	to = slices.Grow(to, n)[:have+n]
+	n, err := g.ReadRows(to[have:])
 	if n == 0 || err != nil && int64(n) < g.left {
-		return fmt.Errorf("the Parquet file is damaged: %w", cmp.Or(err, io.ErrUnexpectedEOF))
+		return to[:have], fmt.Errorf("the Parquet file is damaged: %w", cmp.Or(err, io.ErrUnexpectedEOF))
 	}
 	if g.left -= int64(n); g.left == 0 {
 		g.Close()
 		r.opened = r.opened[1:]
 	}
-	return nil
+	return to[:have+n], nil
 }
 
-// cut returns the next rows, in c.
-func (r *rowReader) cut(_ context.Context, c *rowChunk) (*rowChunk, error) {
-	if c == nil || c.bytes > 4*chunkSize {
-		c = &rowChunk{}
+// add adds rows to a chunk.
+func (r *rowReader) add(_ context.Context, c *chunk[parquet.Row]) error {
+	have, pos := len(c.items), refract.Position{File: r.path, Line: r.line}
+	err := guard(func() (err error) {
+		c.items, err = r.read(c.items)
+		return err
+	})
+	rows := c.items[have:]
+	c.items = c.items[:have]
+	if err != nil && err != io.EOF {
+		err = placed(err, pos)
 	}
-	c.rows, c.first, c.bytes = c.rows[:0], r.line, 0
-	for c.bytes < chunkSize {
-		have := len(c.rows)
-		if err := guard(func() error { return r.read(c) }); err != nil {
-			if c.rows = c.rows[:have]; err != io.EOF {
-				err = placed(err, refract.Position{File: r.path, Line: r.line})
-			}
-			return c, err
+	for _, row := range rows {
+		size := sizeOf(row)
+		pos.Line = r.line
+		r.given += int64(size)
+		switch {
+		case size > maxLine:
+			return failAt(pos, 0, "the row has %d MiB of text, more than the %d MiB that a segment may take", size>>20, maxLine>>20)
+		case files.TooLarge(r.given, r.file.Size()):
+			return failAt(pos, 0, "up to here the texts take hundreds of times as much room as the file, as if it were made to fill the memory; if that is right, store them as JSON Lines")
 		}
-		for i, row := range c.rows[have:] {
-			var err error
-			size, pos := sizeOf(row), refract.Position{File: r.path, Line: r.line}
-			r.given += int64(size)
-			switch {
-			case size > maxLine:
-				err = failAt(pos, 0, "the row has %d MiB of text, more than the %d MiB that a segment may take", size>>20, maxLine>>20)
-			case files.TooLarge(r.given, r.file.Size()):
-				err = failAt(pos, 0, "up to here the texts take hundreds of times as much room as the file, as if it were made to fill the memory; if that is right, store them as JSON Lines")
-			}
-			if err != nil {
-				c.rows = c.rows[:have+i]
-				return c, err
-			}
-			c.bytes += size
-			r.line++
-		}
+		c.add(row, r.line, size)
+		r.line++
 	}
-	return c, nil
+	return err
 }
 
 // eachRow reads columns of row groups, and calls each with what the rows are decoded to. decode
@@ -167,21 +149,21 @@ func eachRow[T, R any](ctx context.Context, g groups, columns *parquet.Schema, d
 	if err != nil {
 		return failFile(g.path, "%w", err)
 	}
-	decodeOne := func(c *rowChunk, i int) (item R, err error) {
+	decodeOne := func(c *chunk[parquet.Row], i int) (item R, err error) {
 		var row T
-		pos := refract.Position{File: g.path, Line: c.first + i}
+		pos := refract.Position{File: g.path, Line: c.numbers[i]}
 		err = guard(func() error {
-			if _, err := typed.Convert(c.rows[i : i+1]); err != nil {
+			if _, err := typed.Convert(c.items[i : i+1]); err != nil {
 				return err
 			}
-			return to.Reconstruct(&row, c.rows[i])
+			return to.Reconstruct(&row, c.items[i])
 		})
 		if err != nil {
 			return item, placed(err, pos)
 		}
 		return decode(&row, pos)
 	}
-	return inOrder(ctx, r.cut, decodeOne, nil, each)
+	return inOrder(ctx, r.add, decodeOne, nil, each)
 }
 
 // sizeOf returns how many bytes a row takes once its texts are copied: in a page, a few

@@ -169,8 +169,8 @@ func (t *tableSpec) eachSeparated(_ func(Warning), prepare, read func(*tableRow)
 			return failAt(refract.Position{File: t.path, Line: 1}, 0, "two columns are named %s", text.Quote(name))
 		}
 	}
-	decode := func(c *fieldChunk, i int) (*tableRow, error) {
-		fields := c.rows[i]
+	decode := func(c *chunk[[]string], i int) (*tableRow, error) {
+		fields := c.items[i]
 		r := &tableRow{pos: refract.Position{File: t.path, Line: c.numbers[i]}, header: header, decimalComma: rows.comma == ';'}
 		if len(fields) != len(header) {
 			return nil, failAt(r.pos, 0, "the row has %s, but the first row names %d", english.Count(len(fields), "column"), len(header))
@@ -188,33 +188,21 @@ func (t *tableSpec) eachSeparated(_ func(Warning), prepare, read func(*tableRow)
 		}
 		return r, t.take(r, object, prepare)
 	}
-	return inOrder(context.Background(), rows.cut, decode, nil, read)
+	return inOrder(context.Background(), rows.add, decode, nil, read)
 }
 
-// fieldChunk are rows of a table, and their lines.
-type fieldChunk struct {
-	rows    [][]string
-	numbers []int
-	bytes   int
-}
-
-func (c *fieldChunk) size() int { return c.bytes }
-func (c *fieldChunk) len() int  { return len(c.rows) }
-
-// cut returns the next rows.
-func (s *separated) cut(context.Context, *fieldChunk) (*fieldChunk, error) {
-	c := &fieldChunk{}
-	for c.bytes < chunkSize {
-		fields, line, err := s.next()
-		if err != nil {
-			return c, err
-		}
-		c.rows, c.numbers = append(c.rows, fields), append(c.numbers, line)
-		for _, f := range fields {
-			c.bytes += len(f) + 16
-		}
+// add adds the next row to a chunk.
+func (s *separated) add(_ context.Context, c *chunk[[]string]) error {
+	fields, line, err := s.next()
+	if err != nil {
+		return err
 	}
-	return c, nil
+	bytes := 16 * len(fields)
+	for _, f := range fields {
+		bytes += len(f)
+	}
+	c.add(fields, line, bytes)
+	return nil
 }
 
 // extra returns the kept columns of a row as a JSON object, in the order of their names; ""

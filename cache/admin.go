@@ -44,11 +44,10 @@ func (d *Database) Stats(ctx context.Context) (Stats, error) {
 // problemOf returns the Problem for an error about damage, and false for other errors and nil.
 // After a damaged record a sequence continues; after other damage it ends.
 func problemOf(err error) (p Problem, damaged bool) {
-	var damage *Problem
-	switch {
-	case errors.As(err, &damage):
+	if damage, ok := errors.AsType[*Problem](err); ok {
 		return *damage, true
-	case errors.Is(err, ErrCorrupt):
+	}
+	if errors.Is(err, ErrCorrupt) {
 		return Problem{What: err.Error()}, true
 	}
 	return Problem{}, false

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -91,9 +92,7 @@ func (d *Database) disconnect() error {
 		err = d.readers.Close()
 	}
 	if d.writers != nil && d.writers != d.readers {
-		if last := d.writers.Close(); err == nil {
-			err = last
-		}
+		err = cmp.Or(err, d.writers.Close())
 	}
 	return err
 }
@@ -174,29 +173,29 @@ func (d *Database) query(ctx context.Context, statement string, args, dest []any
 		}
 		return err
 	})
-	if err == nil {
-		err = lost
-	}
-	return err
+	return cmp.Or(err, lost)
 }
 
 // change calls f in a transaction.
 func (d *Database) change(ctx context.Context, f func(ctx context.Context, tx *sql.Tx) error) error {
-	err := d.try(ctx, func(ctx context.Context) error {
-		tx, err := d.writers.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted}) // SQLite's are stricter
-		if err != nil {
-			return err
-		}
-		defer tx.Rollback() // has no effect after Commit
-		if err := f(ctx, tx); err != nil {
-			return err
-		}
-		return tx.Commit()
-	})
+	err := d.try(ctx, func(ctx context.Context) error { return transact(ctx, d.writers, f) })
 	if err == nil {
 		err = d.committed()
 	}
 	return err
+}
+
+// transact calls f in a transaction of some connections.
+func transact(ctx context.Context, in *sql.DB, f func(ctx context.Context, tx *sql.Tx) error) error {
+	tx, err := in.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted}) // SQLite's are stricter
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // has no effect after Commit
+	if err := f(ctx, tx); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
 // parameters returns n placeholders of a statement, numbered from first.

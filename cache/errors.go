@@ -48,13 +48,12 @@ func (f *failure) Unwrap() []error  { return f.causes }
 // explain adds to the error of an operation what it means and what to do. If ctx is done,
 // that is the cause. It returns errors that were explained before unchanged.
 func (d *Database) explain(ctx context.Context, op string, err error) error {
-	var told *failure
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("cache %s: %s: %w", d.name, op, ctx.Err())
-	case errors.As(err, &told), errors.As(err, new(storeError)):
+	case errors.As(err, new(*failure)), errors.As(err, new(storeError)):
 		return err
 	}
 	advice, kind := d.classify(op, err)
@@ -82,8 +81,8 @@ func (s *sqliteFile) classify(op string, err error) (advice string, kind error) 
 	if op == "open" {
 		damaged = fmt.Sprintf("see `refract cache verify %s`, or %s", s.name, away)
 	}
-	var failure *sqlite.Error
-	if !errors.As(err, &failure) {
+	failure, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
 		if strings.Contains(err.Error(), "sql: Scan error") { // a value that we never write
 			return damaged, ErrCorrupt
 		}

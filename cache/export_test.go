@@ -15,7 +15,7 @@ func MaxPages(n int) Option { return func(o *options) { o.maxPages = n } }
 func Abandon(d *Database) { d.claims.end() }
 
 var (
-	ParseParams = parseParams
+	ParseParams = func(s string) (Params, error) { return Params(s).inForm() }
 
 	Process, Ended = process, ended
 

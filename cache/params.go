@@ -32,12 +32,8 @@ func NewParams(values map[string]any) (Params, error) {
 	if err != nil {
 		return "", fmt.Errorf("sampling parameters: %w", err)
 	}
-	return parseParams(string(b))
+	return Params(b).inForm()
 }
-
-// parseParams parses a JSON object of parameters in any form. An empty string means no
-// parameters.
-func parseParams(s string) (Params, error) { return Params(s).inForm() }
 
 // Without returns the parameters without those of the given names.
 func (p Params) Without(names ...string) (Params, error) { return p.inForm(names...) }
@@ -86,13 +82,9 @@ func (p Params) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads a JSON object of parameters, in any form.
-func (p *Params) UnmarshalJSON(b []byte) error {
-	v, err := parseParams(string(b))
-	if err != nil {
-		return err
-	}
-	*p = v
-	return nil
+func (p *Params) UnmarshalJSON(b []byte) (err error) {
+	*p, err = Params(b).inForm()
+	return err
 }
 
 // appendValue appends a value from a decoder that uses json.Number.

@@ -219,16 +219,15 @@ func (s *postgresServer) try(ctx context.Context, f func(context.Context) error)
 
 // crowded reports whether the server, or PgBouncer, accepts no more clients.
 func crowded(err error) bool {
-	var refused *pgconn.PgError
-	return errors.As(err, &refused) &&
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	return ok &&
 		(refused.Code == tooMany || refused.Code == protocolViolation && strings.Contains(refused.Message, "no more connections allowed"))
 }
 
 // passing reports whether a failure may be temporary: the connection was lost, the server
 // restarts, or two transactions collided.
 func passing(err error) bool {
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch refused.Code {
 		case "40001", "40P01", "55P03", // serialization failure, deadlock, lock not available
 			"25P03",                   // the transaction was idle for too long
@@ -240,9 +239,7 @@ func passing(err error) bool {
 		}
 		return strings.HasPrefix(refused.Code, "08") // connection exception
 	}
-	var connect *pgconn.ConnectError
-	var network net.Error
-	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
+	return errors.As(err, new(*pgconn.ConnectError)) || errors.As(err, new(net.Error)) || pgconn.SafeToRetry(err) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, sql.ErrConnDone) || strings.Contains(err.Error(), "bad connection") || strings.Contains(err.Error(), "conn closed")
 }
@@ -268,8 +265,7 @@ var postgresAdvice = map[string]struct {
 
 // classify implements engine.
 func (s *postgresServer) classify(_ string, err error) (advice string, kind error) {
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
 		code := refused.Code
 		switch {
 		case crowded(refused):

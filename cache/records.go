@@ -60,8 +60,14 @@ func (d *Database) Records(ctx context.Context, kind string) iter.Seq2[Record, e
 // page reads the records of a kind that come after a key. With an error it returns the
 // records read before it.
 func (d *Database) page(ctx context.Context, kind string, after []byte) (page []row, err error) {
+	above := ">"
+	if len(after) == 0 { // the first page includes the empty key, which only a damaged record has
+		above = ">="
+	}
+	query := fmt.Sprintf(`SELECT key, kind, digest, value, about FROM refract_records
+		WHERE $1 IN ('', kind) AND key %s $2 ORDER BY key LIMIT %d`, above, recordsPage)
 	var r row
-	err = d.query(ctx, pageSQL(len(after) == 0), []any{kind, after}, []any{&r.key, &r.kind, &r.digest, &r.value, &r.about}, func() error {
+	err = d.query(ctx, query, []any{kind, after}, []any{&r.key, &r.kind, &r.digest, &r.value, &r.about}, func() error {
 		if len(after) > 0 && bytes.Compare(r.key, after) <= 0 {
 			return fmt.Errorf("cache %s: list: %w: its index gives the keys out of order: see `refract cache verify`", d.name, ErrCorrupt)
 		}
@@ -70,17 +76,6 @@ func (d *Database) page(ctx context.Context, kind string, after []byte) (page []
 		return ctx.Err()
 	})
 	return page, err
-}
-
-// pageSQL returns the query for a page. The first page includes the empty key, which only a
-// damaged record has.
-func pageSQL(first bool) string {
-	above := ">"
-	if first {
-		above = ">="
-	}
-	return fmt.Sprintf(`SELECT key, kind, digest, value, about FROM refract_records
-		WHERE $1 IN ('', kind) AND key %s $2 ORDER BY key LIMIT %d`, above, recordsPage)
 }
 
 // unread returns the next key in the index after a given one, nil if there is none. It is the

@@ -80,7 +80,7 @@ func (r Request) validate() error {
 	case r.Sample < 0:
 		return fmt.Errorf("sample index %d is negative", r.Sample)
 	}
-	p, err := parseParams(string(r.Params))
+	p, err := r.Params.inForm()
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,7 @@ func (s *Scores) Get(ctx context.Context, keys [][32]byte) (values [][]byte, err
 		asked[i] = key
 	}
 	values, err = s.store.Get(ctx, asked)
-	var damage *Problem
-	if !errors.As(err, &damage) {
+	if !errors.As(err, new(*Problem)) {
 		return values, err
 	}
 	// Despite one damaged block, the others are returned.
@@ -30,7 +29,7 @@ func (s *Scores) Get(ctx context.Context, keys [][32]byte) (values [][]byte, err
 	for i, key := range asked {
 		value, err := s.store.Get(ctx, []Key{key})
 		switch {
-		case errors.As(err, &damage):
+		case errors.As(err, new(*Problem)):
 			values[i] = []byte{}
 		case err != nil:
 			return nil, err

@@ -156,15 +156,7 @@ func (s *sqliteFile) prepare(ctx context.Context) (err error) {
 	if err := s.run(ctx, db, "PRAGMA synchronous = NORMAL"); err != nil {
 		return err
 	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() // has no effect after Commit
-	if err := s.makeSQLite(ctx, tx); err != nil {
-		return err
-	}
-	return tx.Commit()
+	return transact(ctx, db, s.makeSQLite)
 }
 
 // setWAL turns on the write-ahead log. SQLite does not wait for a lock here, so setWAL does.
@@ -173,8 +165,7 @@ func (s *sqliteFile) prepare(ctx context.Context) (err error) {
 func (s *sqliteFile) setWAL(ctx context.Context, db *sql.DB) error {
 	for deadline := time.Now().Add(s.patience); ; {
 		err := s.run(ctx, db, "PRAGMA journal_mode = WAL")
-		var failure *sqlite.Error
-		if !errors.As(err, &failure) || failure.Code()&0xff != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
+		if failure, ok := errors.AsType[*sqlite.Error](err); !ok || failure.Code()&0xff != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
 			return err
 		}
 		select {

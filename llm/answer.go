@@ -212,9 +212,8 @@ func (o openAI) read(s *server, r *Request, body []byte) (resp Response, e *Erro
 // returns a failure if the body cannot be parsed or is an error.
 func (s *server) decode(model string, body []byte, v any, object, stands *json.RawMessage) *Error {
 	err := json.Unmarshal(body, v)
-	var syntax *json.SyntaxError
 	switch {
-	case errors.As(err, &syntax):
+	case errors.As(err, new(*json.SyntaxError)):
 		return s.notJSON(http.StatusOK, bytes.TrimSpace(body))
 	case string(*object) == `"error"` || stated(*stands) && parseAPIError(body) != nil: // some servers add an error with empty fields to an answer
 		return s.errorInside(model, body)

@@ -104,8 +104,7 @@ func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte)
 			break // if anything is wrong, creating the batch reports it
 		}
 	}
-	var refused *Error
-	if errors.As(err, &refused) && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) {
+	if refused, ok := errors.AsType[*Error](err); ok && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) {
 		refused.what, refused.Hint = "has no Batch API", "leave out --batch, and ask it question by question"
 	}
 	if err != nil {

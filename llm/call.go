@@ -103,17 +103,16 @@ func (c *Call) parse(s *server, resp *http.Response, body []byte) *Error {
 		return c.read(s, body)
 	}
 	err := c.Read(s.shown, resp, body)
-	var e *Error
-	var syntax *json.SyntaxError
-	var refusal *Refusal
+	e, known := errors.AsType[*Error](err)
+	refusal, refused := errors.AsType[*Refusal](err)
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &e):
+	case known:
 		return e
-	case errors.As(err, &syntax):
+	case errors.As(err, new(*json.SyntaxError)):
 		return s.notJSON(http.StatusOK, body)
-	case errors.As(err, &refusal):
+	case refused:
 		status := refusal.Status
 		if says(refusal.Message, noMemory) {
 			status = http.StatusRequestEntityTooLarge

@@ -50,8 +50,7 @@ func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
 	resp, err := adapting(&c.renamed, req.Model, func(e *Error) bool { return e.newLimit }, func(renamed bool) (Response, error) {
 		return c.complete(ctx, &req, renamed)
 	})
-	var e *Error
-	if errors.As(err, &e) && e.blocked {
+	if e, ok := errors.AsType[*Error](err); ok && e.blocked {
 		return Response{FinishReason: FinishContentFilter}, nil
 	}
 	return resp, err
@@ -62,8 +61,8 @@ func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
 func adapting[T any](others *sync.Map, model string, refused func(*Error) bool, ask func(other bool) (T, error)) (T, error) {
 	_, other := others.Load(model)
 	resp, err := ask(other)
-	var e *Error
-	if !errors.As(err, &e) || !refused(e) || other {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || !refused(e) || other {
 		return resp, err
 	}
 	before := e.Attempts

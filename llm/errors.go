@@ -58,19 +58,20 @@ func BlameFor(err error) Blame {
 	if known, ok := errors.AsType[*Blamed](err); ok {
 		return known.On
 	}
-	var e *Error
-	is := func(kinds ...error) bool {
-		return slices.ContainsFunc(kinds, func(k error) bool { return errors.Is(err, k) })
-	}
+	e, _ := errors.AsType[*Error](err)
 	switch {
-	case is(ErrContextLength, ErrInvalidRequest, ErrTooLarge):
+	case IsAny(err, ErrContextLength, ErrInvalidRequest, ErrTooLarge):
 		return BlameRequest
-	case is(syscall.ECONNREFUSED, context.Canceled, context.DeadlineExceeded):
-	case is(ErrUnavailable, ErrTimeout, ErrBadAnswer, ErrRateLimited, ErrNotFound),
-		errors.As(err, &e) && e.Kind == ErrAuth && e.Status == http.StatusForbidden:
+	case IsAny(err, syscall.ECONNREFUSED, context.Canceled, context.DeadlineExceeded):
+	case IsAny(err, ErrUnavailable, ErrTimeout, ErrBadAnswer, ErrRateLimited, ErrNotFound), e != nil && e.Kind == ErrAuth && e.Status == http.StatusForbidden:
 		return BlameEither
 	}
 	return BlameServer
+}
+
+// IsAny reports whether an error is of one of some kinds.
+func IsAny(err error, kinds ...error) bool {
+	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // Blamed is an error of which it is known what is to blame.
@@ -172,16 +173,6 @@ const (
 	allRetries = math.MaxInt
 )
 
-// tooLong adds that the server asks for a longer wait than is allowed.
-func (e *Error) tooLong(allowed time.Duration) {
-	wait := e.asked.Round(time.Millisecond).String()
-	if e.asked >= longestPause {
-		wait = "without an end"
-	}
-	e.what += fmt.Sprintf(" and asks to wait %s, more than the %v allowed", wait, allowed)
-	e.Hint = "try later, or allow a longer wait (--wait)"
-}
-
 const (
 	hintBaseURL = "the base URL may be wrong; it usually ends in /v1"
 	hintDown    = "check that the server runs and that the base URL is right"
@@ -194,12 +185,8 @@ func (s *server) fail(kind error, status, retries int, what, message, hint strin
 
 // unreachable returns the failure for a connection that could not be made or that broke.
 func (s *server) unreachable(what string, err error) *Error {
-	for {
-		var ue *url.Error // contains the whole URL
-		if !errors.As(err, &ue) {
-			break
-		}
-		err = ue.Err
+	for whole := (*url.Error)(nil); errors.As(err, &whole); { // its text contains the whole URL
+		err = whole.Err
 	}
 	e := s.fail(ErrUnavailable, 0, allRetries, what, s.clean(err.Error(), maxMessage), hintDown)
 	e.elsewhere, e.matches = true, func(target error) bool { return errors.Is(err, target) }
@@ -297,7 +284,10 @@ func (s *server) refused(model string, resp *http.Response, body []byte) *Error 
 
 // classify decides what a status and a server's error mean, and what to do about them.
 func (s *server) classify(model string, status int, api *apiError, body []byte) *Error {
-	said := s.said(api.message, body)
+	said := s.clean(api.message, maxMessage)
+	if body = bytes.TrimSpace(body); api.message == "" && len(body) > 0 {
+		said = s.sent(body)
+	}
 	fail := func(kind error, what, hint string) *Error { return s.fail(kind, status, noRetry, what, said, hint) }
 	var e *Error
 	switch {
@@ -338,19 +328,6 @@ func (s *server) classify(model string, status int, api *apiError, body []byte) 
 		}
 	}
 	return e
-}
-
-// said returns the server's message, or the beginning of the body if there is none.
-func (s *server) said(message string, body []byte) string {
-	body = bytes.TrimSpace(body)
-	switch {
-	case message != "":
-		return s.clean(message, maxMessage)
-	case len(body) == 0:
-		return ""
-	default:
-		return s.sent(body)
-	}
 }
 
 // apiError is an error as a server states it.

@@ -95,7 +95,7 @@ func (c *Client) await(ctx context.Context, model string) {
 }
 
 // mayPass reports whether a server with a fault may become ready.
-func mayPass(err error) bool { return errors.Is(err, ErrUnavailable) || errors.Is(err, ErrTimeout) }
+func mayPass(err error) bool { return IsAny(err, ErrUnavailable, ErrTimeout) }
 
 // Await repeats Ready for up to wait while a server may still become ready.
 func (c *Client) Await(ctx context.Context, model string, wait time.Duration) []error {
@@ -105,9 +105,7 @@ func (c *Client) Await(ctx context.Context, model string, wait time.Duration) []
 		if left <= 0 || !slices.ContainsFunc(faults, mayPass) {
 			return faults
 		}
-		select {
-		case <-time.After(min(readyPause, left)):
-		case <-ctx.Done():
+		if sleep(ctx, time.Now().Add(min(readyPause, left)), nil) != nil {
 			return faults
 		}
 	}

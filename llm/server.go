@@ -172,12 +172,15 @@ const longWait = 10 * time.Second
 // heed notes the wait that a server asks for. One that is longer than allowed is not kept, as it may be
 // a mistake, or about one input.
 func (s *server) heed(e *Error, asked time.Duration) {
-	then := "it is asked again after shorter pauses; --wait allows longer ones"
+	wait := asked.Round(time.Millisecond).String()
+	then := fmt.Sprintf("it asks to wait %s, so no call begins until %s", wait, time.Now().Add(asked).Format(time.TimeOnly))
 	if e.asked = asked; asked > s.cfg.MaxRetryWait {
-		e.tooLong(s.cfg.MaxRetryWait)
-		e.asked = 0
-	} else {
-		then = fmt.Sprintf("it asks to wait %v, so no call begins until %s", asked.Round(time.Millisecond), time.Now().Add(asked).Format(time.TimeOnly))
+		if asked >= longestPause {
+			wait = "without an end"
+		}
+		e.what += fmt.Sprintf(" and asks to wait %s, more than the %v allowed", wait, s.cfg.MaxRetryWait)
+		e.asked, e.Hint = 0, "try later, or allow a longer wait (--wait)"
+		then = "it is asked again after shorter pauses; --wait allows longer ones"
 	}
 	if asked >= longWait && s.cfg.Warn != nil {
 		said := *e

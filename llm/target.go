@@ -62,7 +62,7 @@ func parseTarget(base, key string) (target, error) {
 	}
 	// A short one without digits, such as EMPTY, may be an ordinary word.
 	t.credentials = redact.NewKnown(append(slices.DeleteFunc(credentials, func(s string) bool {
-		return len(s) < 8 || len(s) < 16 && !looksLikeKey(s)
+		return len(s) < redact.StartLen || len(s) < redact.PartLen && !looksLikeKey(s)
 	}), t.authorization))
 	u.User, u.RawQuery, u.ForceQuery = nil, "", false
 	t.base = strings.TrimRight(u.String(), "/")
@@ -105,16 +105,13 @@ func secretsOf(u *url.URL, key string) []string {
 		}
 		for _, v := range values {
 			// A short value, such as 1, also occurs in addresses and texts by chance.
-			if len(v) >= shortestSecret || redact.IsSecretName(name) {
+			if len(v) >= redact.Shortest || redact.IsSecretName(name) {
 				s = append(s, v)
 			}
 		}
 	}
 	return s
 }
-
-// shortestSecret is the minimum length of a value that counts as a secret under any name.
-const shortestSecret = 6
 
 const redacted = "[redacted]"
 

@@ -18,12 +18,12 @@ type Known struct {
 }
 
 const (
-	// partLen is the length in bytes of a part of a secret that counts anywhere, startLen of its
+	// PartLen is the length in bytes of a part of a secret that counts anywhere, StartLen of its
 	// beginning, because an echo may be cut.
-	partLen, startLen = 16, 8
-	// shortest is the length from which a secret counts within words. A shorter one, such as the key
+	PartLen, StartLen = 16, 8
+	// Shortest is the length from which a secret counts within words. A shorter one, such as the key
 	// "EMPTY" of servers without keys, also occurs there by chance.
-	shortest = 6
+	Shortest = 6
 	// most is the length in bytes of what is shown of a text, and of the pieces in which one is searched:
 	// a server or a program may send any number of bytes.
 	most = 64 << 10
@@ -35,15 +35,15 @@ func NewKnown(secrets []string) Known {
 	for _, s := range secrets {
 		if s, _ := decode(s); s != "" && !slices.Contains(k.secrets, s) {
 			k.secrets = append(k.secrets, s)
-			for i := partLen; i <= len(s); i++ {
-				k.parts[s[i-partLen:i]] = true
+			for i := PartLen; i <= len(s); i++ {
+				k.parts[s[i-PartLen:i]] = true
 			}
 		}
 	}
 	return k
 }
 
-// In reports whether a text contains a whole secret, or partLen bytes of one.
+// In reports whether a text contains a whole secret, or PartLen bytes of one.
 func (k Known) In(text string) bool {
 	overlap := 0 // of pieces, for a secret with each byte escaped more than once
 	for _, s := range k.secrets {
@@ -61,8 +61,8 @@ func (k Known) In(text string) bool {
 func (k Known) in(text string) bool {
 	plain, _ := decode(text)
 	found := slices.ContainsFunc(k.secrets, func(s string) bool { return strings.Contains(plain, s) })
-	for i := partLen; i <= len(plain) && !found; i++ {
-		found = k.parts[plain[i-partLen:i]]
+	for i := PartLen; i <= len(plain) && !found; i++ {
+		found = k.parts[plain[i-PartLen:i]]
 	}
 	return found
 }
@@ -82,13 +82,13 @@ func (k Known) Hide(text, by string) string {
 		}
 	}
 	for _, s := range k.secrets {
-		start := s[:min(len(s), startLen)]
+		start := s[:min(len(s), StartLen)]
 		for i := 0; i < len(plain); i++ {
 			next := strings.Index(plain[i:], start)
 			if next < 0 {
 				break
 			}
-			if i += next; len(s) >= shortest || isWord(plain, i, i+len(s)) {
+			if i += next; len(s) >= Shortest || isWord(plain, i, i+len(s)) {
 				n := len(start)
 				for n < len(s) && i+n < len(plain) && plain[i+n] == s[n] {
 					n++
@@ -97,9 +97,9 @@ func (k Known) Hide(text, by string) string {
 			}
 		}
 	}
-	for i := partLen; i <= len(plain); i++ {
-		if k.parts[plain[i-partLen:i]] {
-			hide(i-partLen, partLen)
+	for i := PartLen; i <= len(plain); i++ {
+		if k.parts[plain[i-PartLen:i]] {
+			hide(i-PartLen, PartLen)
 		}
 	}
 	if !slices.Contains(hidden, true) {

@@ -192,9 +192,9 @@ func (r *batchRun) drop(b *batch) error {
 // although another attempt may cure them.
 const maxTroubles = 10
 
-// bear counts a temporary error, and returns it if there were too many.
+// bear counts an error that may be temporary, and returns it if there were too many.
 func (r *batchRun) bear(ctx context.Context, count *int, err error) error {
-	if err == nil || ctx.Err() != nil || !passing(err) {
+	if err == nil || ctx.Err() != nil || !llm.IsAny(err, llm.ErrRateLimited, llm.ErrUnavailable, llm.ErrTimeout, llm.ErrBadAnswer) {
 		return err
 	}
 	if *count++; *count > maxTroubles {
@@ -210,16 +210,6 @@ func (r *batchRun) succeeded(count *int) {
 	if r.submits == 0 && r.looks == 0 {
 		r.progress.Trouble = nil
 	}
-}
-
-// passing reports whether an error may be temporary.
-func passing(err error) bool {
-	for _, kind := range []error{llm.ErrRateLimited, llm.ErrUnavailable, llm.ErrTimeout, llm.ErrBadAnswer} {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
 }
 
 // open returns the number of batches with answers still to come.

@@ -54,9 +54,6 @@ func (r *run) inForm(q *Question) (resp llm.Response, kept *cache.Answer, called
 
 // Refuses reports whether a failure may be the server's answer to the form of a request.
 func Refuses(err error) bool {
-	var e *llm.Error
-	if !errors.As(err, &e) || e.Status == 0 || llm.BlameFor(err) == llm.BlameServer {
-		return false
-	}
-	return !errors.Is(err, llm.ErrContextLength) && !errors.Is(err, llm.ErrRateLimited) && !errors.Is(err, llm.ErrBadAnswer)
+	e, ok := errors.AsType[*llm.Error](err)
+	return ok && e.Status != 0 && llm.BlameFor(err) != llm.BlameServer && !llm.IsAny(err, llm.ErrContextLength, llm.ErrRateLimited, llm.ErrBadAnswer)
 }

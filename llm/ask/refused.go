@@ -118,8 +118,8 @@ func (r *refusals) without(ctx context.Context, q *Question) error {
 // note records if a question was refused because of a parameter that can be left out, and reports
 // whether to ask again without it.
 func (r *refusals) note(ctx context.Context, q *Question, err error) (bool, error) {
-	var e *llm.Error
-	if !errors.As(err, &e) || e.Refuses == "" || slices.Contains(q.Chosen, e.Refuses) || slices.Contains(q.Wire.Omit, e.Refuses) {
+	e, ok := errors.AsType[*llm.Error](err)
+	if !ok || e.Refuses == "" || slices.Contains(q.Chosen, e.Refuses) || slices.Contains(q.Wire.Omit, e.Refuses) {
 		return false, nil
 	}
 	w := q.who()

@@ -110,7 +110,7 @@ func (r *batchRun) create(ctx context.Context, lines []byte, rows []*row) error 
 // mayHaveActed reports whether a server may have carried out a request that ended with err: its
 // answer was lost or invalid.
 func mayHaveActed(err error) bool {
-	return !errors.As(err, new(*llm.Error)) || errors.Is(err, llm.ErrUnavailable) || errors.Is(err, llm.ErrTimeout) || errors.Is(err, llm.ErrBadAnswer)
+	return !errors.As(err, new(*llm.Error)) || llm.IsAny(err, llm.ErrUnavailable, llm.ErrTimeout, llm.ErrBadAnswer)
 }
 
 func (r *batchRun) created(b *batch, id string) error {

@@ -132,13 +132,11 @@ func visibleError(err error) string {
 	var file *fs.PathError
 	for i, line := range lines {
 		if errors.As(err, &file) { // without the name of a system call, and naming the file once
-			before, after, found := strings.Cut(line, file.Error())
-			switch named := strings.Contains(before, file.Path+":"); {
-			case found && named:
-				line = before + file.Err.Error() + after
-			case found:
-				line = before + file.Path + ": " + file.Err.Error() + after
+			said := file.Path + ": " + file.Err.Error()
+			if before, _, _ := strings.Cut(line, file.Error()); strings.Contains(before, file.Path+":") {
+				said = file.Err.Error()
 			}
+			line = strings.Replace(line, file.Error(), said, 1)
 		}
 		// Postgres' driver lists its attempts on separate lines, and errors may be joined
 		// within another.

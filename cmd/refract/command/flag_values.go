@@ -55,6 +55,16 @@ func checked(check func(set string) error) fact {
 	return func(k *known) { k.checks = append(k.checks, check) }
 }
 
+// fits refuses values that are not as wanted.
+func fits(want string, ok func(set string) bool) fact {
+	return checked(func(s string) error {
+		if !ok(s) {
+			return &unwantedError{strconv.Quote(s), want}
+		}
+		return nil
+	})
+}
+
 // inRange limits a number or a time.
 func inRange(want string, ok func(float64) bool) fact {
 	return checked(func(s string) error {
@@ -76,46 +86,27 @@ func atLeast(least int) fact {
 }
 
 // aboveZero limits a bound, of which 0 would be none.
-func aboveZero(k *known) {
-	inRange("more than 0, or leave it out for no limit; --offline makes no calls", func(v float64) bool { return v > 0 })(k)
-}
+var aboveZero = inRange("more than 0, or leave it out for no limit; --offline makes no calls", func(v float64) bool { return v > 0 })
 
 // isShare limits a number to those above 0 and below 1.
-func isShare(k *known) {
-	inRange("a share between 0 and 1", func(v float64) bool { return v > 0 && v < 1 })(k)
-}
+var isShare = inRange("a share between 0 and 1", func(v float64) bool { return v > 0 && v < 1 })
 
 // notEmpty refuses an empty text, such as the value of an unset variable, which would
 // mean the default.
-func notEmpty(want string) fact {
-	return checked(func(s string) error {
-		if s == "" {
-			return &unwantedError{`""`, want}
-		}
-		return nil
-	})
-}
+func notEmpty(want string) fact { return fits(want, func(s string) bool { return s != "" }) }
 
 // isAddress refuses what is no host and port.
-func isAddress(k *known) {
-	checked(func(s string) error {
-		_, port, err := net.SplitHostPort(s)
-		if _, no := strconv.ParseUint(port, 10, 16); err != nil || no != nil {
-			return &unwantedError{strconv.Quote(s), "HOST:PORT with a port up to 65535, such as 127.0.0.1:0"}
-		}
-		return nil
-	})(k)
-}
+var isAddress = fits("HOST:PORT with a port up to 65535, such as 127.0.0.1:0", func(s string) bool {
+	_, port, err := net.SplitHostPort(s)
+	_, no := strconv.ParseUint(port, 10, 16)
+	return err == nil && no == nil
+})
 
 // oneOf limits a text to some words, and offers them to the shell.
 func oneOf(words ...string) fact {
-	parse := wordOf(words...)
 	return func(k *known) {
 		offers(words...)(k)
-		checked(func(s string) error {
-			_, err := parse(s)
-			return err
-		})(k)
+		fits(english.List(words, "or"), func(s string) bool { return slices.Contains(words, s) })(k)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io/fs"
 	"net"
-	"net/netip"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -103,12 +102,8 @@ func (s *serveRun) transport() (func(context.Context, *serve.Server) error, erro
 		}, nil
 	}
 	host, _, _ := net.SplitHostPort(s.listen)
-	local := func(name string) bool {
-		addr, err := netip.ParseAddr(name)
-		return name == "localhost" || err == nil && addr.IsLoopback()
-	}
 	token := s.e.getenv(serveToken)
-	if !local(host) && token == "" {
+	if !serve.Local(host) && token == "" {
 		return nil, usagef("--listen %s is reached from other machines, and nothing is encrypted: take 127.0.0.1, or set %s", s.listen, serveToken)
 	}
 	said := ""
@@ -128,7 +123,7 @@ func (s *serveRun) transport() (func(context.Context, *serve.Server) error, erro
 		if _, err := s.e.stdout.Write(srv.Hello("http://"+net.JoinHostPort(cmp.Or(host, "localhost"), port), said)); err != nil {
 			return errors.Join(err, l.Close())
 		}
-		hosts := func(name string) bool { return !local(host) || local(name) }
+		hosts := func(name string) bool { return !serve.Local(host) || serve.Local(name) }
 		return srv.ServeHTTP(ctx, l, serve.Web{Token: token, Hosts: hosts})
 	}, nil
 }
@@ -150,8 +145,7 @@ func (s *serveRun) explain(err error) (usage bool, message string) {
 		}
 		return strconv.Quote(strings.ReplaceAll(name, "-", "_"))
 	})
-	var file *fs.PathError
-	if s.listen != "" && errors.As(err, &file) && file.Path != "" {
+	if file, ok := errors.AsType[*fs.PathError](err); ok && s.listen != "" && file.Path != "" {
 		message = strings.ReplaceAll(message, file.Path, filepath.Base(file.Path))
 	}
 	return refused || isUsage(err), message

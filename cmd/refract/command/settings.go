@@ -58,10 +58,11 @@ func (s *settingFlags) aggregatorsOr(usual ...string) (aggs []aggregate.Aggregat
 	return aggregate.Default(usual...), false
 }
 
+// parse makes the metrics that were asked for, and refuses two of the same name.
 func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([]metrics.Metric, error) {
 	var ms []metrics.Metric
-	specs := s.specs(defaultMetrics...)
-	for _, spec := range specs {
+	s.parsed = map[string]string{}
+	for _, spec := range s.specs(defaultMetrics...) {
 		if isStored(spec) {
 			return nil, usagef("--metric %s: stored scores can only be compared: 'refract compare mtme:DIR/TESTSET/LP -m %s'", spec, spec)
 		}
@@ -69,32 +70,20 @@ func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([
 		if err != nil {
 			return nil, err
 		}
-		ms = append(ms, m)
+		name := m.Info().Name
+		switch other, twice := s.parsed[name]; {
+		case twice && strings.HasPrefix(name, program.Name+":"):
+			return nil, usagef("--metric %q and %q are both called %s; tell them apart by a name= before the program, as in 'exec:name=OTHER PROGRAM ARG'", redact.Text(other), redact.Text(spec), name)
+		case twice:
+			return nil, usagef("--metric %q and %q are the same metric", redact.Text(other), redact.Text(spec))
+		}
+		ms, s.parsed[name] = append(ms, m), spec
 	}
-	var err error
-	s.parsed, err = distinct(specs, ms)
-	return ms, err
+	return ms, nil
 }
 
 // defaultMetrics are the metrics without -m.
 var defaultMetrics = []string{"bleu", "chrf"}
-
-// distinct returns the specs of metrics by name, and refuses two of the same name.
-func distinct(specs []string, ms []metrics.Metric) (map[string]string, error) {
-	seen := map[string]string{}
-	for i, m := range ms {
-		name := m.Info().Name
-		other, twice := seen[name]
-		switch {
-		case twice && strings.HasPrefix(name, program.Name+":"):
-			return nil, usagef("--metric %q and %q are both called %s; tell them apart by a name= before the program, as in 'exec:name=OTHER PROGRAM ARG'", redact.Text(other), redact.Text(specs[i]), name)
-		case twice:
-			return nil, usagef("--metric %q and %q are the same metric", redact.Text(other), redact.Text(specs[i]))
-		}
-		seen[name] = specs[i]
-	}
-	return seen, nil
-}
 
 // cross makes the settings of all metrics and aggregators. A metric that needs no
 // references has one setting. native returns why a metric has no native score; then

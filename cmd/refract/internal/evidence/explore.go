@@ -132,17 +132,14 @@ func (h *Held) output(reducer *refract.Reducer, s *scored, hyp int) (page.Output
 		if err != nil {
 			return o, fmt.Errorf("system %q: %w", from.System, err)
 		}
-		if red.Status != metrics.Scored {
-			o.Scores = append(o.Scores, page.NoScore())
-			continue
+		score := page.NoScore()
+		if r := decider(ms, set, hyp); red.Status == metrics.Scored && r >= 0 {
+			score = page.DecidedBy(r, red.Value)
+			decided[h.metric[k]] = append(decided[h.metric[k]], r)
+		} else if red.Status == metrics.Scored {
+			score.Value = red.Value
 		}
-		r := decider(ms, set, hyp)
-		if r < 0 {
-			o.Scores = append(o.Scores, page.Score{Value: red.Value})
-			continue
-		}
-		o.Scores = append(o.Scores, page.DecidedBy(r, red.Value))
-		decided[h.metric[k]] = append(decided[h.metric[k]], r)
+		o.Scores = append(o.Scores, score)
 	}
 	o.Cells = make([]page.Numbers, len(h.explorer.Metrics))
 	for k, c := range h.at {

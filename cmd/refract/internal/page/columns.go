@@ -116,14 +116,6 @@ func (c *columns) header(e *Explorer) ([]byte, error) {
 		Chunks     []int     `json:"chunks"`
 		Outputs    int       `json:"outputs"`
 		References int       `json:"references"`
-	}{visible(e.Systems), visible(e.Humans), shown(e.Metrics), shown(e.Settings), visible(e.Prompts), visible(c.domains), orEmpty(c.chunks),
+	}{visible(e.Systems), visible(e.Humans), shown(e.Metrics), shown(e.Settings), visible(e.Prompts), visible(c.domains), append([]int{}, c.chunks...),
 		len(c.system), len(c.prompt)})
-}
-
-// orEmpty returns an empty slice for nil, so that JSON has [] instead of null.
-func orEmpty[T any](s []T) []T {
-	if s == nil {
-		return []T{}
-	}
-	return s
 }

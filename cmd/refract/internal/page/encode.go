@@ -2,13 +2,9 @@ package page
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	"encoding/base64"
 	"fmt"
-	"iter"
 	"math"
-	"runtime"
 	"strconv"
 	"sync"
 
@@ -47,43 +43,6 @@ func packer() func(block) ([]byte, error) {
 		}
 		out := fmt.Appendf(nil, "<script type=\"text/plain\" data-block=\"%s\">", b.kind)
 		return append(base64.StdEncoding.AppendEncode(out, packed.Bytes()), "</script>\n"...), nil
-	}
-}
-
-// InOrder does something with each item, on all cores, and yields the results in order, up to the
-// first error. No goroutine is left when it ends.
-func InOrder[I, O any](ctx context.Context, items iter.Seq2[I, error], do func(I) (O, error)) iter.Seq2[O, error] {
-	return func(yield func(O, error) bool) {
-		var begun []func() (O, error) // return what the goroutines do
-		defer func() {
-			for _, wait := range begun {
-				wait()
-			}
-		}()
-		next := func() bool {
-			value, err := begun[0]()
-			begun, err = begun[1:], cmp.Or(err, ctx.Err())
-			return yield(value, err) && err == nil
-		}
-		for item, failed := range items {
-			failed = cmp.Or(failed, ctx.Err())
-			value, err, done := *new(O), failed, make(chan struct{})
-			go func() {
-				defer close(done)
-				if failed == nil {
-					value, err = do(item)
-				}
-			}()
-			begun = append(begun, func() (O, error) { <-done; return value, err })
-			if failed != nil {
-				break
-			}
-			if len(begun) > 2*runtime.GOMAXPROCS(0) && !next() {
-				return
-			}
-		}
-		for len(begun) > 0 && next() {
-		}
 	}
 }
 

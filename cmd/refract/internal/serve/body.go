@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -148,6 +149,12 @@ func (c *charged) release() {
 	if c.last {
 		<-c.room.last
 	}
+}
+
+// Local reports whether the name of a host is this machine's own.
+func Local(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
 // hostOf returns the host of an address, by which clients are told apart.

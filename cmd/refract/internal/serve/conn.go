@@ -3,6 +3,7 @@ package serve
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,13 +62,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer, hello [
 		case <-time.After(lastWord):
 		}
 	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err == nil {
-		err = context.Cause(c.ctx) // nobody read an answer
-	}
-	return err
+	return cmp.Or(err, ctx.Err(), context.Cause(c.ctx)) // the last if nobody read an answer
 }
 
 // read starts requests until the input ends.
@@ -167,9 +162,7 @@ func (c *conn) answer(ctx context.Context, r *request, cancel context.CancelFunc
 	if cancel != nil {
 		c.mu.Lock()
 		delete(c.pending, r.id)
-		if err == nil {
-			err = ctx.Err()
-		}
+		err = cmp.Or(err, ctx.Err())
 		c.mu.Unlock()
 		defer cancel()
 	}

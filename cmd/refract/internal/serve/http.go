@@ -86,15 +86,11 @@ func (s *Server) handler(w Web) http.Handler {
 	want := sha256.Sum256([]byte(w.Token))
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		refuse := func(status int, message string) { reply(rw, status, wrong(codeUsage, message)) }
-		host := r.Host
-		if name, _, err := net.SplitHostPort(host); err == nil {
-			host = name
-		}
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		got := sha256.Sum256([]byte(strings.TrimLeft(token, " ")))
 		bears := strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(want[:], got[:]) == 1
 		switch {
-		case !w.Hosts(strings.Trim(host, "[]")):
+		case !w.Hosts(strings.Trim(hostOf(r.Host), "[]")):
 			refuse(http.StatusMisdirectedRequest, "the Host of the request is not this server's")
 		case r.Header.Get("Origin") != "":
 			refuse(http.StatusForbidden, "requests of web pages, which have an Origin, are not answered")

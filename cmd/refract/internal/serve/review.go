@@ -48,11 +48,7 @@ func NewReview(page []byte, items []review.Item, file *os.File) *Review {
 // Listen opens a loopback address, such as 127.0.0.1:0, and returns the listener and the
 // URL of the page.
 func (s *Review) Listen(address string) (net.Listener, string, error) {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, "", err
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if !Local(hostOf(address)) {
 		return nil, "", fmt.Errorf("%s can be reached from other machines; use 127.0.0.1:PORT, and ssh -L to reach it from another", address)
 	}
 	l, err := net.Listen("tcp", address)

@@ -104,8 +104,7 @@ func (s *Server) fault(ctx context.Context, err error) (code, message string) {
 	if ctx.Err() != nil {
 		return codeCancelled, "the request was cancelled"
 	}
-	var usage *Usage
-	if errors.As(err, &usage) || errors.As(err, new(*jsonline.Error)) {
+	if errors.As(err, new(*Usage)) || errors.As(err, new(*jsonline.Error)) {
 		return codeUsage, err.Error()
 	}
 	wrong, message := s.Explain(err)

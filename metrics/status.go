@@ -1,10 +1,6 @@
 package metrics
 
-import (
-	"fmt"
-
-	"github.com/refract-eval/refract/internal/english"
-)
+import "github.com/refract-eval/refract/internal/english"
 
 // Status says what became of one cell of a score matrix.
 type Status uint8
@@ -28,10 +24,7 @@ var statuses = []string{"scored", "missing-hypothesis", "missing-reference", "mi
 
 // String returns the name that ParseStatus reads.
 func (s Status) String() string {
-	if int(s) < len(statuses) {
-		return statuses[s]
-	}
-	return fmt.Sprintf("Status(%d)", uint8(s))
+	return english.Name("Status", int(s), statuses)
 }
 
 // ParseStatus reads the name of a status, such as "missing-reference". The

@@ -71,6 +71,17 @@ func (u Units) OfRows(p *Pairs) (Units, error) {
 	return rows, nil
 }
 
+// OfElements returns the unit of each element of the vectors that a measure makes of a table.
+func (u Units) OfElements(rows []Row, p *Pairs) []int32 {
+	of := []int32{}
+	for _, r := range rows {
+		for _, cell := range r.unit {
+			of = append(of, u.segment(int(cell)/p.Systems))
+		}
+	}
+	return of
+}
+
 // segment returns the unit of a segment.
 func (u Units) segment(i int) int32 {
 	if u == nil {

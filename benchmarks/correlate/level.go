@@ -26,7 +26,7 @@ func LevelNames() []string { return slices.Clone(levelNames) }
 
 // String returns the name that [ParseLevel] reads.
 func (l Level) String() string {
-	return nameOf("Level", int(l), levelNames)
+	return english.Name("Level", int(l), levelNames)
 }
 
 // ParseLevel returns the level with a name: segment, document, domain or system. The error
@@ -45,14 +45,17 @@ type Place struct{ Segment, Document, Domain string }
 // or without a domain, is an error at that level.
 func (l Level) Groups(places []Place) (of []int32, groups int, err error) {
 	of = make([]int32, len(places))
+	if l == SegmentLevel {
+		for i := range of {
+			of[i] = int32(i)
+		}
+		return of, len(of), nil
+	}
 	index := map[Place]int32{}
 	for i, p := range places {
 		var key Place
 		stated := true
 		switch l {
-		case SegmentLevel:
-			of[i] = int32(i)
-			continue
 		case DocumentLevel:
 			key, stated = Place{Document: p.Document, Domain: p.Domain}, p.Document != ""
 		case DomainLevel:
@@ -67,9 +70,6 @@ func (l Level) Groups(places []Place) (of []int32, groups int, err error) {
 			index[key] = g
 		}
 		of[i] = g
-	}
-	if l == SegmentLevel {
-		return of, len(of), nil
 	}
 	return of, len(index), nil
 }

@@ -1,7 +1,6 @@
 package correlate
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/refract-eval/refract/internal/english"
@@ -69,7 +68,7 @@ func (s Statistic) known() bool { return int(s) < len(statistics) }
 
 // String returns the name that [ParseStatistic] reads.
 func (s Statistic) String() string {
-	return nameOf("Statistic", int(s), StatisticNames())
+	return english.Name("Statistic", int(s), StatisticNames())
 }
 
 // OfSystems reports whether the statistic compares whole systems, as accuracy does: then it
@@ -110,7 +109,7 @@ func GroupingNames() []string { return slices.Clone(groupingNames[:]) }
 
 // String returns the name that [ParseGrouping] reads.
 func (g Grouping) String() string {
-	return nameOf("Grouping", int(g), groupingNames[:])
+	return english.Name("Grouping", int(g), groupingNames[:])
 }
 
 // ParseGrouping returns the grouping with a name: none, segment or system. The error lists
@@ -118,11 +117,4 @@ func (g Grouping) String() string {
 func ParseGrouping(name string) (Grouping, error) {
 	i, err := english.Index("grouping", name, groupingNames[:])
 	return Grouping(i), err
-}
-
-func nameOf(kind string, i int, names []string) string {
-	if i < len(names) {
-		return names[i]
-	}
-	return fmt.Sprintf("%s(%d)", kind, i)
 }

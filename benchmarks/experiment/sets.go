@@ -83,24 +83,38 @@ func (o *ordered) most() int { return o.chosen.most() }
 // orders returns the order in which a method chooses. Variants are chosen in addition to
 // the originals; in a dataset without variants, originals after the first.
 func (d *data) orders(ctx context.Context, m selection.Method, seed uint64) (*ordered, error) {
-	by, out := &selection.Selector{Method: m, Seed: seed, Similarity: selection.NGrams()}, &ordered{}
-	for segments := range slices.Chunk(d.segments, 1024) { // of which there may be copies
-		if !d.variants {
-			segments = slices.Clone(segments)
-			for i, s := range segments {
-				segments[i] = rest(s)
+	fixed := d.withPrompts(nil)
+	if !d.variants {
+		fixed = fixed.first()
+	}
+	others := d.each(func(s *refract.Segment, i int) []int { return everything(s)[len(fixed[i]):] })
+	chosen, err := d.arrange(ctx, &selection.Selector{Method: m, Seed: seed, Similarity: selection.NGrams()}, fixed, others)
+	return &ordered{fixed, chosen}, err
+}
+
+// arrange puts the columns of each segment in the order in which they are chosen in addition to the
+// fixed ones, and leaves out those that have no text.
+func (d *data) arrange(ctx context.Context, by *selection.Selector, fixed, columns columnsOf) (columnsOf, error) {
+	var out columnsOf
+	for segments := range slices.Chunk(d.segments, 1024) { // of which there are copies
+		segments = slices.Clone(segments)
+		for k, s := range segments {
+			i := len(out) + k
+			segments[k] = only(s, fixed[i])
+			for _, text := range only(s, columns[i]).References {
+				segments[k].Variants = append(segments[k].Variants, refract.Variant{Text: text})
 			}
 		}
 		orders, err := by.Orders(ctx, segments)
 		if err != nil {
 			return nil, err
 		}
-		for i, s := range segments {
-			chosen := withBlank(orders[i], s.Variants)
-			for k := range chosen {
-				chosen[k] += len(s.References)
+		for k, order := range orders {
+			order, of := withBlank(order, segments[k].Variants), columns[len(out)]
+			for at, v := range order {
+				order[at] = of[v]
 			}
-			out.fixed, out.chosen = append(out.fixed, withVariants(s, nil)), append(out.chosen, chosen)
+			out = append(out, order)
 		}
 	}
 	return out, nil
@@ -115,17 +129,6 @@ func withBlank(order []int, variants []refract.Variant) []int {
 		}
 	}
 	return order
-}
-
-// rest returns a segment in which all references except the first are variants of it.
-func rest(s *refract.Segment) *refract.Segment {
-	t := *s
-	t.References = s.References[:min(1, len(s.References))]
-	t.Variants = nil
-	for _, r := range s.References[len(t.References):] {
-		t.Variants = append(t.Variants, refract.Variant{Text: r})
-	}
-	return &t
 }
 
 // columnsOf is a choice of references: for each segment its columns, in ascending order.

@@ -293,18 +293,13 @@ func (r *run) ofTask(tables []*table, st Statistic) ([]*correlate.Pairs, error) 
 	}
 	var systems []*correlate.Pairs
 	for _, t := range tables {
-		means, err := t.At(correlate.SystemLevel, t.data.places)
-		if err != nil {
-			return nil, err
-		}
-		p := correlate.NewPairs(1, t.Systems)
-		copy(p.Gold, means.Gold)
-		copy(p.GoldOK, means.GoldOK)
-		copy(p.Metric, means.Metric)
-		copy(p.MetricOK, means.MetricOK)
-		if t.own != nil {
-			copy(p.Metric, t.own.Metric)
-			copy(p.MetricOK, t.own.MetricOK)
+		p := t.own
+		if p == nil {
+			means, err := t.At(correlate.SystemLevel, t.data.places)
+			if err != nil {
+				return nil, err
+			}
+			p = &correlate.Pairs{Segments: 1, Systems: t.Systems, Gold: means.Gold, GoldOK: means.GoldOK, Metric: means.Metric, MetricOK: means.MetricOK}
 		}
 		if systems = append(systems, p); !slices.Equal(p.Gold, systems[0].Gold) {
 			return out, nil

@@ -199,26 +199,7 @@ func (g growth) line(of func(p *Point) float64) []float64 {
 // shuffled returns the columns of each segment in random order, without those that have no
 // text.
 func (d *data) shuffled(ctx context.Context, columns columnsOf, seed uint64) (columnsOf, error) {
-	segments := make([]*refract.Segment, len(d.segments))
-	for i, s := range d.segments {
-		t, all := *s, s.AllReferences(nil)
-		t.Variants = nil
-		for _, column := range columns[i] {
-			t.Variants = append(t.Variants, refract.Variant{Text: all[column]})
-		}
-		segments[i] = &t
-	}
-	orders, err := (&selection.Selector{Method: selection.ByRandom, Seed: seed}).Orders(ctx, segments)
-	if err != nil {
-		return nil, err
-	}
-	out := make(columnsOf, len(segments))
-	for i, order := range orders {
-		for _, k := range withBlank(order, segments[i].Variants) {
-			out[i] = append(out[i], columns[i][k])
-		}
-	}
-	return out, nil
+	return d.arrange(ctx, &selection.Selector{Method: selection.ByRandom, Seed: seed}, make(columnsOf, len(d.segments)), columns)
 }
 
 // rotated begins with the n-th column of each segment and wraps around.

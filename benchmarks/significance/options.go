@@ -126,10 +126,7 @@ func MethodNames() []string { return slices.Clone(methodNames) }
 
 // String returns the name that [ParseMethod] reads.
 func (m Method) String() string {
-	if int(m) < len(methodNames) {
-		return methodNames[m]
-	}
-	return fmt.Sprintf("Method(%d)", uint8(m))
+	return english.Name("Method", int(m), methodNames)
 }
 
 // ParseMethod returns the method with a name. The error lists the names.

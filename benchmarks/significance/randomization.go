@@ -28,26 +28,11 @@ func randomization(ctx context.Context, t paired) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	ex := correlate.NewExchange(t.Rows(t.a), t.Rows(t.b), t.Measure, t.ofElements(unit), int(slices.Max(unit))+1)
+	x := t.Rows(t.a)
+	ex := correlate.NewExchange(x, t.Rows(t.b), t.Measure, unit.OfElements(x, t.a), int(slices.Max(unit))+1)
 	res, err := exchangeTest(ctx, ex, t.Options)
 	res.Delta = seen
 	return res, err
-}
-
-// ofElements converts the units of the segments to the units of the vectors' elements.
-func (p *paired) ofElements(unit []int32) []int32 {
-	numbered := *p.a
-	numbered.Metric = make([]float64, len(p.a.Metric))
-	for i := range numbered.Metric {
-		numbered.Metric[i] = float64(unit[i/p.a.Systems])
-	}
-	of := []int32{}
-	for _, r := range p.Rows(&numbered) {
-		for _, u := range r.Metric {
-			of = append(of, int32(u))
-		}
-	}
-	return of
 }
 
 // coins tosses a coin for each of n units.

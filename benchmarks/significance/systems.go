@@ -38,10 +38,7 @@ func SystemTestNames() []string { return slices.Clone(systemTestNames) }
 
 // String returns the name that [ParseSystemTest] reads.
 func (t SystemTest) String() string {
-	if int(t) < len(systemTestNames) {
-		return systemTestNames[t]
-	}
-	return fmt.Sprintf("SystemTest(%d)", uint8(t))
+	return english.Name("SystemTest", int(t), systemTestNames)
 }
 
 // ParseSystemTest returns the test with a name. The error lists the names.

@@ -60,6 +60,14 @@ func IsUnknown(err error, kind string) bool {
 	return ok && unknown.Kind == kind
 }
 
+// Name is the i-th of the names of a Go type's values or, if there are fewer, such as "Kind(7)".
+func Name(kind string, i int, names []string) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("%s(%d)", kind, i)
+}
+
 // Index finds a name in a list. Its error is from [Unknown].
 func Index(kind, name string, names []string) (int, error) {
 	if i := slices.Index(names, name); i >= 0 {

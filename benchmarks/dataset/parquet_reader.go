@@ -67,7 +67,7 @@ func parquetFiles(place string) ([]string, error) {
 
 // parquetSet is a dataset in Parquet files, which are opened once to check them.
 func parquetSet(name string, files []string, o Options) (*set, error) {
-	return inGroups(files, checkSchema, func(span groupSpan, _ int64, skimmed bool) reading {
+	return inGroups(files, checkSchema, func(span groupSpan, skimmed bool) reading {
 		return checked(name, "segment", o, func(ctx context.Context, each func(*refract.Segment) error) error {
 			return eachFile(files, span, checkSchema, func(g groups) error { return eachSegment(ctx, g, skimmed, each) })
 		})

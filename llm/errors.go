@@ -175,7 +175,7 @@ const (
 
 const (
 	hintBaseURL = "the base URL may be wrong; it usually ends in /v1"
-	hintDown    = "check that the server runs and that the base URL is right"
+	hintDown    = "check that the server runs and that the base URL is right; --wait 5m waits for one that starts again"
 	hintLoading = "it may still load its model: --wait 30m waits for that"
 )
 
@@ -292,6 +292,8 @@ func (s *server) classify(model string, status int, api *apiError, body []byte) 
 	case status < 500 && hasCode(api, FinishContentFilter):
 		e = fail(ErrInvalidRequest, "refused the prompt", "")
 		e.blocked = true
+	case status == http.StatusTooManyRequests && says(api.message, "request too large"): // for a limit of the account
+		e = fail(ErrInvalidRequest, "refused the request", "")
 	case status != http.StatusTooManyRequests && overflows(api): // also with 5xx, which some servers send
 		e = fail(ErrContextLength, "refused the prompt as too long for the model", "shorten the prompt, or allow fewer tokens for the answer (--max-tokens, max-tokens= of a judge)")
 	case status == http.StatusUnauthorized && s.authorization == "":

@@ -30,6 +30,7 @@ type server struct {
 	inFlight int
 	until    time.Time // no call is sent before, because it asked for a pause or keeps failing
 	faults   int       // faults in a row
+	failure  string    // what it did last that is tried again
 	told     sync.Once // that it asks for a long wait
 }
 
@@ -219,6 +220,11 @@ func (s *server) learn(c *Call, e *Error, company bool, maxWait time.Duration) {
 		s.answered.Add(1)
 		return
 	}
+	if e.retries != noRetry {
+		short := *e
+		short.Message, short.Attempts = "", 1
+		s.failure = short.description()
+	}
 	var pause time.Duration
 	switch {
 	case e.asked > 0: // plus a random moment, so that clients with the same time do not come back together
@@ -237,6 +243,7 @@ func (s *server) learn(c *Call, e *Error, company bool, maxWait time.Duration) {
 type Load struct {
 	InFlight int
 	Retrying int       // calls whose last attempt failed, and that wait for another
+	Failure  string    // what a server did in such an attempt, "" if there is none
 	Paused   time.Time // until when no server is called, as they asked for it or keep failing; or zero
 }
 
@@ -247,6 +254,7 @@ func (c *Client) Load() (l Load) {
 	defer t.mu.Unlock()
 	for i, s := range t.servers {
 		l.InFlight += s.inFlight
+		l.Failure = cmp.Or(l.Failure, s.failure)
 		if i == 0 || s.until.Before(l.Paused) {
 			l.Paused = s.until
 		}
@@ -254,6 +262,8 @@ func (c *Client) Load() (l Load) {
 	if !l.Paused.After(time.Now()) {
 		l.Paused = time.Time{}
 	}
-	l.Retrying = int(t.retrying.Load())
+	if l.Retrying = int(t.retrying.Load()); l.Retrying == 0 {
+		l.Failure = ""
+	}
 	return l
 }

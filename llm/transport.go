@@ -135,12 +135,16 @@ func (r *retryCount) exhausted(ctx context.Context, s *server, e *Error) bool {
 		}
 		r.tries--
 		r.waits.Reset()
-	case e.unmade && s.answered.Load() == 0: // it is down, or its address is wrong
+	case e.unmade:
 		if r.closed.IsZero() {
 			r.closed = now
 		}
-		if r.waits.MaxInterval = min(r.waits.MaxInterval, time.Second); now.Sub(r.closed) >= closedTime {
-			return true
+		switch down := now.Sub(r.closed); {
+		case down < r.cfg.Wait: // it starts, or starts again
+			r.tries--
+		case s.answered.Load() == 0: // it is down, or its address is wrong
+			r.waits.MaxInterval = min(r.waits.MaxInterval, time.Second)
+			return down >= closedTime || r.tries > min(retries, r.cfg.MaxRetries)
 		}
 	}
 	return r.tries > min(retries, r.cfg.MaxRetries)

@@ -15,7 +15,7 @@ import (
 var secretKey = text.Regexp(`(?i)key|token|secret|passw|credential|auth`)
 
 // keys are the keys of services that have a shape of their own, and the start of JSON web tokens.
-const keys = `hf_\w{20,}|gh[oprsu]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|xox[abeprs]-[\w-]{10,}|A[KS]IA[0-9A-Z]{16}|AIza[\w-]{35}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}`
+const keys = `hf_\w{20,}|gh[oprsu]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|xox[abeprs]-[\w-]{10,}|(?:gsk|npm)_\w{20,}|xai-\w{20,}|A[KS]IA[0-9A-Z]{16}|AIza[\w-]{35}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}`
 
 // credential matches credentials in any text: keys of services, also short ones of OpenAI, and the
 // values of HTTP Authorization headers.

@@ -33,7 +33,7 @@ const (
 func NewKnown(secrets []string) Known {
 	k := Known{parts: map[string]bool{}}
 	for _, s := range secrets {
-		if s, _ := decode(s); s != "" && !slices.Contains(k.secrets, s) {
+		if s, _ := decode(s); s != "" && !placeholder(s) && !slices.Contains(k.secrets, s) {
 			k.secrets = append(k.secrets, s)
 			for i := PartLen; i <= len(s); i++ {
 				k.parts[s[i-PartLen:i]] = true
@@ -41,6 +41,12 @@ func NewKnown(secrets []string) Known {
 		}
 	}
 	return k
+}
+
+// placeholder reports whether a key is what vLLM, Ollama, LM Studio or llama.cpp propose where none is
+// needed, and no secret.
+func placeholder(key string) bool {
+	return slices.Contains([]string{"EMPTY", "none", "ollama", "lm-studio", "sk-no-key-required"}, key)
 }
 
 // In reports whether a text contains a whole secret, or PartLen bytes of one.

@@ -102,7 +102,7 @@ var blankInAddress = text.Regexp(`://[^/@\s]*\s[^/@\s]*@`)
 // and keyShape what keys of well-known services look like.
 var (
 	quotedField = text.Regexp(`(?i)((?:api[_-]?key|(?:access|auth|secret)?[_-]?(?:key|token)|secret|passw(?:or)?d|authorization|credentials?)\\*["']\s*:\s*\\*["'])([^"'\\]+)`)
-	keyShape    = text.Regexp(`\b(?:sk-[\w-]{8,}|` + keys + `[\w.-]*)`)
+	keyShape    = text.Regexp(`\b(?:sk-[\w-]{8,}|(?i:bearer)\s+[\w.~+/-]*\d[\w.~+/-]{7,}|` + keys + `[\w.-]*)`)
 )
 
 // Keys hides what looks like keys of well-known services.

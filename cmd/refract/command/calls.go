@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -281,6 +282,7 @@ func (s *serverFlags) watch(p *report.Progress) *report.Progress {
 			l := client.(*llm.Client).Load()
 			all.InFlight += l.InFlight
 			all.Retrying += l.Retrying
+			all.Failure = cmp.Or(l.Failure, all.Failure)
 			if l.Paused.After(all.Paused) {
 				all.Paused = l.Paused
 			}
@@ -291,7 +293,7 @@ func (s *serverFlags) watch(p *report.Progress) *report.Progress {
 			says = append(says, english.Count(all.InFlight, "call")+" in flight")
 		}
 		if all.Retrying > 0 {
-			says = append(says, fmt.Sprintf("%d to be tried again", all.Retrying))
+			says = append(says, fmt.Sprintf("%d to be tried again as a server %s", all.Retrying, all.Failure))
 		}
 		if !all.Paused.IsZero() {
 			says = append(says, "server pauses until "+all.Paused.Format(time.TimeOnly))

@@ -52,15 +52,6 @@ func newClaims(lease time.Duration) *claims {
 	return c
 }
 
-// drop forgets claims that were released.
-func (c *claims) drop(keys []Key) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, key := range keys {
-		delete(c.held, key)
-	}
-}
-
 // owe notes claims that have to be released later.
 func (c *claims) owe(keys []Key) {
 	if c == nil {
@@ -268,7 +259,11 @@ func (d *Database) unclaim(ctx context.Context, renew bool, keys []Key) error {
 		return nil
 	})
 	if err == nil {
-		d.claims.drop(keys)
+		d.claims.mu.Lock()
+		defer d.claims.mu.Unlock()
+		for _, key := range keys {
+			delete(d.claims.held, key)
+		}
 	}
 	return err
 }

@@ -42,14 +42,20 @@ const finishError = "error"
 
 func finishReason(said string) string { return cmp.Or(finishWords[strings.ToLower(said)], said) }
 
-// answerShape is the JSON of an answer of either endpoint. It tells an error, and a text that is
-// null. Fields that are not needed for the text are accepted in any form.
+// answerHead is what answers of all endpoints have, in any form. Object, or Anthropic's Type, and Error
+// tell an error.
+type answerHead struct {
+	Object json.RawMessage `json:"object"`
+	Type   json.RawMessage `json:"type"`
+	Model  json.RawMessage `json:"model"`
+	Error  json.RawMessage `json:"error"`
+	Usage  usage           `json:"usage"`
+}
+
+// answerShape is the JSON of an answer of either endpoint. It tells a text that is null.
 type answerShape struct {
-	Object  json.RawMessage `json:"object"`
-	Model   json.RawMessage `json:"model"`
-	Error   json.RawMessage `json:"error"`
-	Choices []choice        `json:"choices"`
-	Usage   usage           `json:"usage"`
+	answerHead
+	Choices []choice `json:"choices"`
 }
 
 type choice struct {
@@ -165,7 +171,7 @@ func (c *content) into(resp *Response) bool {
 
 func (o openAI) read(s *server, r *Request, body []byte) (resp Response, e *Error) {
 	var a answerShape
-	if e := s.decode(r.Model, body, &a, &a.Object, &a.Error); e != nil {
+	if e := s.decode(r.Model, body, &a, &a.answerHead); e != nil {
 		return resp, e
 	}
 	if len(a.Choices) == 0 {
@@ -208,14 +214,14 @@ func (o openAI) read(s *server, r *Request, body []byte) (resp Response, e *Erro
 	return resp, nil
 }
 
-// decode parses a body into v; object and stands are the fields of v that indicate an error. It
-// returns a failure if the body cannot be parsed or is an error.
-func (s *server) decode(model string, body []byte, v any, object, stands *json.RawMessage) *Error {
+// decode parses a body into v, which has the head. It returns a failure if the body cannot be parsed or
+// is an error.
+func (s *server) decode(model string, body []byte, v any, head *answerHead) *Error {
 	err := json.Unmarshal(body, v)
 	switch {
 	case errors.As(err, new(*json.SyntaxError)):
 		return s.notJSON(http.StatusOK, bytes.TrimSpace(body))
-	case string(*object) == `"error"` || stated(*stands) && parseAPIError(body) != nil: // some servers add an error with empty fields to an answer
+	case cmp.Or(string(head.Object), string(head.Type)) == `"error"` || stated(head.Error) && parseAPIError(body) != nil: // some servers add an error with empty fields to an answer
 		return s.errorInside(model, body)
 	case err != nil:
 		return s.badShape(body, "gave an answer of an unexpected shape")

@@ -61,14 +61,11 @@ func (anthropic) write(r *Request, _ bool) (path string, header http.Header, bod
 
 func (anthropic) read(s *server, r *Request, body []byte) (resp Response, e *Error) {
 	var a struct {
-		Type       json.RawMessage `json:"type"`
-		Error      json.RawMessage `json:"error"`
-		Model      json.RawMessage `json:"model"`
-		Content    *content        `json:"content"`
-		StopReason string          `json:"stop_reason"`
-		Usage      usage           `json:"usage"`
+		answerHead
+		Content    *content `json:"content"`
+		StopReason string   `json:"stop_reason"`
 	}
-	if e := s.decode(r.Model, body, &a, &a.Type, &a.Error); e != nil {
+	if e := s.decode(r.Model, body, &a, &a.answerHead); e != nil {
 		return resp, e
 	}
 	if a.Content == nil {

@@ -98,11 +98,8 @@ func checkEmbed(req EmbedRequest) error {
 
 // vectorsShape is the JSON of an answer of the embeddings endpoint.
 type vectorsShape struct {
-	Object json.RawMessage `json:"object"`
-	Model  json.RawMessage `json:"model"`
-	Error  json.RawMessage `json:"error"`
-	Data   []datum         `json:"data"`
-	Usage  usage           `json:"usage"`
+	answerHead
+	Data []datum `json:"data"`
 }
 
 type datum struct {
@@ -143,7 +140,7 @@ func (v *vector) UnmarshalJSON(b []byte) error {
 func (s *server) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse, f *Error) {
 	var a vectorsShape
 	body = jsonline.Finite(body)
-	if f := s.decode(req.Model, body, &a, &a.Object, &a.Error); f != nil {
+	if f := s.decode(req.Model, body, &a, &a.answerHead); f != nil {
 		return out, f
 	}
 	out = EmbedResponse{Vectors: make([][]float32, len(req.Texts)), Model: jsonText(a.Model), PromptTokens: a.Usage.PromptTokens}

@@ -190,15 +190,13 @@ func (s *server) unreachable(what string, err error) *Error {
 	}
 	e := s.fail(ErrUnavailable, 0, allRetries, what, s.clean(err.Error(), maxMessage), hintDown)
 	e.elsewhere, e.matches = true, func(target error) bool { return errors.Is(err, target) }
-	var cert *tls.CertificateVerificationError
-	var plain tls.RecordHeaderError
-	var dns *net.DNSError
-	e.unmade = errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dns)
+	dns, unresolved := errors.AsType[*net.DNSError](err)
+	e.unmade = unresolved || errors.Is(err, syscall.ECONNREFUSED)
 	e.notDone = e.unmade
 	switch {
-	case errors.As(err, &cert), dns != nil && dns.IsNotFound: // its cause says what is wrong
+	case errors.As(err, new(*tls.CertificateVerificationError)), dns != nil && dns.IsNotFound: // its cause says what is wrong
 		e.retries = noRetry
-	case errors.As(err, &plain):
+	case errors.As(err, new(tls.RecordHeaderError)):
 		e.retries, e.Hint = noRetry, "the server may speak plain HTTP: try http:// in the base URL"
 	}
 	return e

@@ -2,7 +2,6 @@ package llm
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -28,14 +27,13 @@ func (s *server) ready(ctx context.Context, model string) *Error {
 	var names []string
 	e := s.once(ctx, Call{Method: http.MethodGet, Path: "/models", Most: minAnswerBytes, Read: func(_ string, _ *http.Response, body []byte) error {
 		var list struct {
-			Object json.RawMessage `json:"object"`
-			Error  json.RawMessage `json:"error"`
-			More   bool            `json:"has_more"`
-			Data   []struct {
+			answerHead
+			More bool `json:"has_more"`
+			Data []struct {
 				ID string `json:"id"`
 			} `json:"data"`
 		}
-		if e := s.decode("", body, &list, &list.Object, &list.Error); e != nil {
+		if e := s.decode("", body, &list, &list.answerHead); e != nil {
 			return e
 		}
 		for _, m := range list.Data {

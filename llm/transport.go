@@ -62,7 +62,7 @@ func (t *transport) do(ctx context.Context, c *Call) error {
 		InitialInterval: min(meanBackoff, longest), MaxInterval: longest, Multiplier: 2, RandomizationFactor: 1,
 	}
 	attempts, asked := 0, t.shown
-	retry := &retryCount{waits: waits, longest: longest, maxWait: t.cfg.MaxRetryWait, most: t.cfg.MaxRetries, answered: -1}
+	retry := &retryCount{cfg: t.cfg, waits: waits, answered: -1}
 	failed := int64(0)
 	defer func() { t.retrying.Add(-failed) }()
 	attempt := func() (none struct{}, err error) {
@@ -106,10 +106,8 @@ func (t *transport) do(ctx context.Context, c *Call) error {
 
 // retryCount counts the failed attempts of a call that are retries.
 type retryCount struct {
+	cfg           *Config
 	waits         *backoff.ExponentialBackOff
-	longest       time.Duration // mean wait
-	maxWait       time.Duration // that a server may ask for
-	most          int
 	tries         int
 	answered      int64     // calls of the server that last limited the rate
 	asked, closed time.Time // of the first such failure, zero if there was none
@@ -127,12 +125,12 @@ func (r *retryCount) exhausted(ctx context.Context, s *server, e *Error) bool {
 	}
 	retries = min(retries, patience(ctx, e))
 	switch now := time.Now(); {
-	case retries == 0 || r.most == 0:
+	case retries == 0 || r.cfg.MaxRetries == 0:
 	case e.asked > 0 && retries == allRetries: // what a server asks for is no failure, for as long as it may ask
 		if r.asked.IsZero() {
 			r.asked = now
 		}
-		if now.Add(e.asked).Sub(r.asked) > r.maxWait {
+		if now.Add(e.asked).Sub(r.asked) > r.cfg.MaxRetryWait {
 			return true
 		}
 		r.tries--
@@ -141,11 +139,11 @@ func (r *retryCount) exhausted(ctx context.Context, s *server, e *Error) bool {
 		if r.closed.IsZero() {
 			r.closed = now
 		}
-		if r.waits.MaxInterval = min(r.longest, time.Second); now.Sub(r.closed) >= closedTime {
+		if r.waits.MaxInterval = min(r.waits.MaxInterval, time.Second); now.Sub(r.closed) >= closedTime {
 			return true
 		}
 	}
-	return r.tries > min(retries, r.most)
+	return r.tries > min(retries, r.cfg.MaxRetries)
 }
 
 // acquire waits until an attempt may be sent to a server, and returns the server.

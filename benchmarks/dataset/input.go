@@ -78,10 +78,10 @@ func newInput(path string) (*input, error) {
 	in := &input{name: path, stream: !info.Mode().IsRegular()}
 	if !in.stream {
 		f, err := os.Open(path)
-		if err != nil {
-			return nil, fileError(path, err)
+		if err == nil {
+			err = f.Close()
 		}
-		if err := f.Close(); err != nil {
+		if err != nil {
 			return nil, fileError(path, err)
 		}
 	}
@@ -172,16 +172,16 @@ func (r *unicodeReader) Read(b []byte) (int, error) {
 
 // copyTo opens the stream here because opening a named pipe may block too.
 func (in *input) copyTo(w io.Writer) error {
-	if in.stdin != nil {
-		_, err := io.Copy(w, in.stdin)
-		return err
+	from := in.stdin
+	if from == nil {
+		f, err := os.Open(in.name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		from = f
 	}
-	f, err := os.Open(in.name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = io.Copy(w, f)
+	_, err := io.Copy(w, from)
 	return err
 }
 

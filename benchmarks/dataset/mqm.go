@@ -69,9 +69,6 @@ func openMQM(place string, o Options) (*set, error) {
 // "ref.A", and "Human-A.0".
 var byPeople = regexp.MustCompile(`(?i)^(?:ref|human)[-._]?([a-z]?)(?:\.0)?$`)
 
-// namedReference reports whether files of ratings use the name of a system for a reference.
-func namedReference(system string) bool { return byPeople.MatchString(system) }
-
 // dataset makes the segments. named are the systems that are references whatever their
 // names; chosen are the ones to use as references.
 func (f *marotFile) dataset(named, chosen []string) ([]*refract.Segment, error) {
@@ -82,7 +79,7 @@ func (f *marotFile) dataset(named, chosen []string) ([]*refract.Segment, error) 
 				continue
 			}
 			systems = append(systems, out.system)
-			if namedReference(out.system) || slices.Contains(named, out.system) {
+			if byPeople.MatchString(out.system) || slices.Contains(named, out.system) {
 				people = append(people, out.system)
 			}
 		}
@@ -126,13 +123,11 @@ func (s *marotSegment) segment(people, references []string) *refract.Segment {
 			out.References[k] = written
 		}
 		out.Hypotheses = append(out.Hypotheses, refract.Hypothesis{System: o.system, Text: written, Human: slices.Contains(people, o.system)})
-		j := refract.Judgement{Name: "mqm", System: o.system, Valid: true}
-		var scores []float64
+		j := refract.Judgement{Name: "mqm", System: o.system}
 		for _, r := range o.ratings {
-			scores = append(scores, r.score())
 			j.Ratings = append(j.Ratings, refract.Rating{Rater: r.rater, Score: r.score()})
 		}
-		j.Score = numeric.Mean(scores)
+		average(&j)
 		nameRaters(&j)
 		out.Judgements = append(out.Judgements, j)
 	}

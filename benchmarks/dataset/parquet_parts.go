@@ -12,29 +12,31 @@ import (
 // errFewGroups says that parts cannot be row groups.
 var errFewGroups = errors.New("there are fewer row groups than parts")
 
-// groupSpan are row groups of several files, counted as if they were of one; the zero value is all.
-type groupSpan struct{ from, to int }
+// groupSpan are row groups of several files, counted as if they were of one, and the rows before
+// them; the zero value is all.
+type groupSpan struct {
+	from, to int
+	before   int64
+}
 
 // groupStart is where a row group begins, in bytes and rows of all files.
 type groupStart struct{ at, row int64 }
 
 // inGroups checks files, and returns a dataset whose parts are their row groups. read reads some
-// groups, which follow a number of rows.
-func inGroups(paths []string, check func(p *parquet.File, path string) error, read func(span groupSpan, before int64, skimmed bool) reading) (*set, error) {
+// groups.
+func inGroups(paths []string, check func(p *parquet.File, path string) error, read func(span groupSpan, skimmed bool) reading) (*set, error) {
 	var starts []groupStart
 	var all groupStart
-	for _, path := range paths {
-		err := withParquet(path, check, func(p *parquet.File) error {
-			for k, group := range p.RowGroups() {
-				starts = append(starts, groupStart{all.at + groupOffset(p, k), all.row})
-				all.row += group.NumRows()
-			}
-			all.at += p.Size()
-			return nil
-		})
-		if err != nil {
-			return nil, err
+	err := eachFile(paths, groupSpan{}, check, func(g groups) error {
+		for k, group := range g.file.RowGroups() {
+			starts = append(starts, groupStart{all.at + groupOffset(g.file, k), all.row})
+			all.row += group.NumRows()
 		}
+		all.at += g.file.Size()
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	starts = append(starts, all)
 	ordered := slices.IsSortedFunc(starts, func(a, b groupStart) int { return cmp.Compare(a.at, b.at) })
@@ -53,9 +55,9 @@ func inGroups(paths []string, check func(p *parquet.File, path string) error, re
 			of.To = all.at
 		}
 		from := func(at int64) int { return slices.IndexFunc(starts, func(s groupStart) bool { return s.at >= at }) }
-		span := groupSpan{from(of.From), from(of.To)}
-		before := starts[span.from].row
-		return &set{n: int(starts[span.to].row - before), read: read(span, before, skimmed)}
+		span := groupSpan{from: from(of.From), to: from(of.To)}
+		span.before = starts[span.from].row
+		return &set{n: int(starts[span.to].row - span.before), read: read(span, skimmed)}
 	}
 	whole := part(Extent{}, false)
 	whole.ranges = &ranges{paths, end, part}

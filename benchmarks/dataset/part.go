@@ -126,14 +126,12 @@ func (d *set) cutFiles(ctx context.Context, i, n int) (part refract.Dataset, of 
 		}
 		return e, cmp.Or(err, ctx.Err())
 	}
-	if of, err = extent(i); err == nil && i == 1 {
-		sum, e := sha256.New(), of
-		for k := 1; ; k++ {
-			sum.Write([]byte(e.Bytes))
-			if k == n || err != nil {
-				break
+	if of, err = extent(i); i == 1 {
+		sum := sha256.New()
+		for k, e := 1, of; err == nil && k <= n; k++ {
+			if sum.Write([]byte(e.Bytes)); k < n {
+				e, err = extent(k + 1)
 			}
-			e, err = extent(k + 1)
 		}
 		of.Whole = hex.EncodeToString(sum.Sum(nil))
 	}

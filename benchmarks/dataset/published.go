@@ -30,18 +30,15 @@ func openPublished(place string, o Options) (*set, error) {
 				id.Add(s)
 				return s, nil
 			},
-			end: func() error { return m.checkSet(place, id) },
+			end: func() error {
+				if got := id.Hash(); got != m.Set {
+					return failFile(place, "the references differ from the published ones: %s with the hash %s, where %s says %d and %s",
+						english.Count(id.Segments(), "segment"), refract.SetName(got), ManifestName, m.Segments, refract.SetName(m.Set))
+				}
+				return nil
+			},
 		}, nil
 	}), nil
-}
-
-// checkSet checks the references against the content hash.
-func (m *Manifest) checkSet(dir string, id *refract.Identity) error {
-	if got := id.Hash(); got != m.Set {
-		return failFile(dir, "the references differ from the published ones: %s with the hash %s, where %s says %d and %s",
-			english.Count(id.Segments(), "segment"), refract.SetName(got), ManifestName, m.Segments, refract.SetName(m.Set))
-	}
-	return nil
 }
 
 // open opens the files in their own format.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
@@ -59,10 +60,5 @@ func WithoutCanaries(ds refract.Dataset, warn func(Warning)) refract.Dataset {
 }
 
 func isCanary(s *refract.Segment) bool {
-	for _, t := range s.References {
-		if text.IsCanary(t.Value) {
-			return true
-		}
-	}
-	return text.IsCanary(s.Source.Value)
+	return text.IsCanary(s.Source.Value) || slices.ContainsFunc(s.References, func(t refract.Text) bool { return text.IsCanary(t.Value) })
 }

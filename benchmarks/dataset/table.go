@@ -26,7 +26,6 @@ type tableSpec struct {
 	// stands before what looks like a formula.
 	published bool
 	span      groupSpan // of Parquet: what is read
-	before    int       // rows before that
 	wanted    string    // what an error about a column adds
 	errors    string    // what errors of a spreadsheet are: errorsMissing, errorsText, or "" for errors
 
@@ -87,18 +86,18 @@ func (t *tableSpec) open(o Options) (*set, error) {
 	if t.has("group") {
 		return openHeld(t.path, o, t.groups)
 	}
-	read := func(span groupSpan, before int64, skimmed bool) reading {
+	read := func(span groupSpan, skimmed bool) reading {
 		part := *t
 		if skimmed {
 			part.skim()
 		}
-		part.span, part.before = span, int(before)
+		part.span = span
 		return checked(t.path, rowUnit, o, func(ctx context.Context, each func(*refract.Segment) error) error {
 			return part.segments(o.Warn, each)
 		})
 	}
 	if !t.isParquet() {
-		return &set{read: read(groupSpan{}, 0, false)}, nil
+		return &set{read: read(groupSpan{}, false)}, nil
 	}
 	paths, err := parquetFiles(t.path)
 	if err != nil {
@@ -230,7 +229,7 @@ func (t *tableSpec) isParquet() bool {
 
 // segments makes a segment of each row.
 func (t *tableSpec) segments(warn func(Warning), each func(*refract.Segment) error) error {
-	n := t.before
+	n := int(t.span.before)
 	return t.each(warn, t.segment, func(r *tableRow) error {
 		if n++; !t.has("id") {
 			r.segment.ID = strconv.Itoa(n)

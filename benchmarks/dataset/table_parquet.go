@@ -43,11 +43,10 @@ func (t *tableSpec) inSchema(p *parquet.File, path string) (known []string, name
 	for _, f := range p.Schema().Fields() {
 		fields[f.Name()] = f
 	}
-	for _, steps := range p.Schema().Columns() {
-		name := columnName(steps)
-		known, first[name] = append(known, name), steps[0]
+	known, named = columnNames(p.Schema()), parquet.Group{}
+	for i, steps := range p.Schema().Columns() {
+		first[known[i]] = steps[0]
 	}
-	named = parquet.Group{}
 	for _, name := range t.columns {
 		field, there := first[name]
 		switch {
@@ -80,6 +79,14 @@ func readable(schema *parquet.Schema, name string) error {
 		}
 	}
 	return nil
+}
+
+// columnNames returns the names of all columns.
+func columnNames(schema *parquet.Schema) (names []string) {
+	for _, path := range schema.Columns() {
+		names = append(names, columnName(path))
+	}
+	return names
 }
 
 // columnName returns the path of a column without the levels that lists add.

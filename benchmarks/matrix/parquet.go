@@ -132,7 +132,15 @@ func (s *parquetSource) digest() string { return s.sum }
 
 func (s *parquetSource) next(r *row) error {
 	if len(s.have) == 0 {
-		if err := guard(s.fill); err == io.EOF {
+		err := guard(func() error {
+			clear(s.buf)
+			n, err := s.reader.Read(s.buf)
+			if s.have = s.buf[:n]; n > 0 {
+				return nil
+			}
+			return err
+		})
+		if err == io.EOF {
 			return err
 		} else if err != nil {
 			return &Error{File: s.file, Line: s.row + 1, Err: fmt.Errorf("the Parquet file is damaged (%w)", err)}
@@ -144,15 +152,4 @@ func (s *parquetSource) next(r *row) error {
 		return &Error{File: s.file, Line: s.row, Err: err}
 	}
 	return nil
-}
-
-// fill reads the next rows, at least one, or returns io.EOF.
-func (s *parquetSource) fill() error {
-	clear(s.buf)
-	n, err := s.reader.Read(s.buf)
-	if n > 0 {
-		s.have = s.buf[:n]
-		return nil
-	}
-	return err
 }

@@ -2,7 +2,6 @@ package publish
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -53,11 +52,6 @@ func (d *folder) close() (out []dataset.File, err error) {
 		out = append(out, described)
 	}
 	return out, nil
-}
-
-// write adds a file that the manifest does not list.
-func (d *folder) write(path string, b []byte) error {
-	return d.Write(path, func(w io.Writer) error { _, err := w.Write(b); return err })
 }
 
 // discard removes a folder that did not get its name.

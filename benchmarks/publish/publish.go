@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 
@@ -141,27 +142,26 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 	if m.Files, err = f.close(); err != nil {
 		return nil, err
 	}
-	card, err := FillCard(cardTemplate, shown{&o.Card, &m, stats})
-	if err != nil {
-		return nil, err
-	}
-	if err := f.write("README.md", card); err != nil {
-		return nil, err
-	}
-	cite, err := shown{&o.Card, &m, stats}.citationFile()
-	if err != nil {
-		return nil, err
-	}
-	if err := f.write(CitationName, cite); err != nil {
-		return nil, err
-	}
 	m.Digest = m.Sum()
-	b, err := json.MarshalIndent(m, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	if err := f.write(dataset.ManifestName, append(jsonline.Escape(b), '\n')); err != nil {
-		return nil, err
+	all := shown{&o.Card, &m, stats}
+	for _, file := range []struct {
+		name    string
+		content func() ([]byte, error)
+	}{
+		{"README.md", func() ([]byte, error) { return FillCard(cardTemplate, all) }},
+		{CitationName, all.citationFile},
+		{dataset.ManifestName, func() ([]byte, error) {
+			b, err := json.MarshalIndent(m, "", "  ")
+			return append(jsonline.Escape(b), '\n'), err
+		}},
+	} {
+		b, err := file.content()
+		if err == nil {
+			err = f.Write(file.name, func(w io.Writer) error { _, err := w.Write(b); return err })
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	return &Result{m, stats}, f.Commit()
 }

@@ -24,10 +24,7 @@ func address(word string) (shown string, found []string) {
 	if at < 0 {
 		return word, nil
 	}
-	start := at
-	for start > 0 && isSchemeByte(word[start-1]) {
-		start--
-	}
+	start := len(strings.TrimRight(word[:at], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.")) // of the scheme
 	before, address, after := word[:start], word[start:], ""
 	if strings.HasSuffix(before, ",base-url=") || strings.HasSuffix(before, ":base-url=") {
 		if comma := strings.IndexByte(address, ','); comma >= 0 {
@@ -120,9 +117,4 @@ func Message(s string) string {
 func Values(secrets []string) func(string) string {
 	known := NewKnown(secrets)
 	return func(text string) string { return known.Hide(text, hiddenSecret) }
-}
-
-// isSchemeByte reports whether the byte may occur in the scheme of an address.
-func isSchemeByte(b byte) bool {
-	return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' || b == '+' || b == '-' || b == '.'
 }

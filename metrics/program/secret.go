@@ -11,10 +11,6 @@ import (
 // secretName matches the upper-case names of variables that may hold secrets.
 var secretName = text.Regexp(`^REFRACT_|KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|COOKIE|(^|_)(PAT|O?AUTH|AUTHORIZATION)(_|$)`)
 
-// shortestSecret is the minimum length in bytes of a value to hide: shorter ones occur in
-// texts by chance.
-const shortestSecret = 6
-
 // withhold removes possible secrets from an environment: variables that match secretName,
 // and those whose value is an address with a password. Names in pass stay, as do PWD and
 // OLDPWD. secrets are the removed values.
@@ -33,5 +29,5 @@ func withhold(environ []string, pass ...string) (kept, secrets []string) {
 
 // long returns the secrets that are long enough to hide.
 func long(secrets []string) []string {
-	return slices.DeleteFunc(secrets, func(s string) bool { return len(s) < shortestSecret })
+	return slices.DeleteFunc(secrets, func(s string) bool { return len(s) < redact.Shortest })
 }

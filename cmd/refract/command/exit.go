@@ -129,9 +129,8 @@ func visibleError(err error) string {
 			lines = each
 		}
 	}
-	var file *fs.PathError
 	for i, line := range lines {
-		if errors.As(err, &file) { // without the name of a system call, and naming the file once
+		if file, ok := errors.AsType[*fs.PathError](err); ok { // without the name of a system call, and naming the file once
 			said := file.Path + ": " + file.Err.Error()
 			if before, _, _ := strings.Cut(line, file.Error()); strings.Contains(before, file.Path+":") {
 				said = file.Err.Error()

@@ -76,11 +76,7 @@ func (ef *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
-	if err = r.expand(ctx, out); emptyPart(err, args, ef.out.path) {
-		e.note("standard input has no segment: nothing is written")
-		return nil
-	}
-	return err
+	return e.unlessEmptyPart(r.expand(ctx, out), args, ef.out.path)
 }
 
 // connect sets where answers come from that the store lacks.

@@ -47,25 +47,21 @@ type env struct {
 
 // watchedOutput is standard output. It remembers a write error that nobody reported.
 type watchedOutput struct {
-	*os.File
-	err error
+	file *os.File
+	err  error
 }
 
 func (w *watchedOutput) Write(b []byte) (int, error) {
-	n, err := w.File.Write(b)
+	n, err := w.file.Write(b)
 	if err != nil {
 		w.err = err
 	}
 	return n, err
 }
 
-// WriteString implements io.StringWriter, which os.File would do unwatched.
-func (w *watchedOutput) WriteString(s string) (int, error) { return w.Write([]byte(s)) }
-
-// ReadFrom implements io.ReaderFrom, which os.File would do unwatched.
-func (w *watchedOutput) ReadFrom(r io.Reader) (int64, error) {
-	return io.Copy(struct{ io.Writer }{w}, r)
-}
+// Fd and Stat tell what standard output is, as those of os.File do.
+func (w *watchedOutput) Fd() uintptr                { return w.file.Fd() }
+func (w *watchedOutput) Stat() (os.FileInfo, error) { return w.file.Stat() }
 
 // Main runs the program with the arguments of the process, and returns its exit code.
 // It offers the given metrics in addition to its own.
@@ -82,7 +78,7 @@ func run(models bool, extra metrics.Registry) int {
 	signal.Notify(signals, ends...)
 	e := &env{
 		stdin:          os.Stdin,
-		stdout:         &watchedOutput{File: os.Stdout},
+		stdout:         &watchedOutput{file: os.Stdout},
 		stderr:         os.Stderr,
 		getenv:         os.Getenv,
 		environ:        os.Environ(),

@@ -136,18 +136,21 @@ func (s *scoreFlags) run(ctx context.Context, e *env, args []string) error {
 	} else if err == nil {
 		err = p.run(ctx)
 	}
-	if emptyPart(err, args, s.view.path) && (p.statistics || s.view.format == report.JSONLines) {
-		e.note("standard input has no segment: nothing is written")
-		err = nil
+	if p.statistics || s.view.format == report.JSONLines {
+		err = e.unlessEmptyPart(err, args, s.view.path)
 	}
 	judging.done(ctx, err)
 	return err
 }
 
-// emptyPart reports whether a command in a pipe got no segment: engines such as Spark
-// have empty parts.
-func emptyPart(err error, args []string, output string) bool {
-	return errors.Is(err, dataset.ErrEmpty) && slices.Equal(args, []string{"jsonl:-"}) && output == ""
+// unlessEmptyPart returns the error of a command, but notes where one in a pipe got no segment: engines
+// such as Spark have empty parts.
+func (e *env) unlessEmptyPart(err error, args []string, output string) error {
+	if errors.Is(err, dataset.ErrEmpty) && slices.Equal(args, []string{"jsonl:-"}) && output == "" {
+		e.note("standard input has no segment: nothing is written")
+		return nil
+	}
+	return err
 }
 
 // scorePlan is what is scored, and how.

@@ -145,11 +145,16 @@ func (c *conn) begin(r request, size int64, err error) {
 
 // cancel cancels the request that the parameters name, under the lock.
 func (c *conn) cancel(params []byte) ([]byte, error) {
-	id, err := cancelled(params)
-	if err != nil {
+	var in struct {
+		ID requestID `json:"id"`
+	}
+	if err := jsonline.Unmarshal(params, &in, "the parameters"); err != nil {
 		return nil, err
 	}
-	cancel := c.pending[id]
+	if in.ID == "" {
+		return nil, jsonline.Fault(`params has no "id", which names the request to cancel`)
+	}
+	cancel := c.pending[string(in.ID)]
 	if cancel != nil {
 		cancel()
 	}

@@ -88,20 +88,6 @@ func isInteger(b []byte) bool {
 	return len(b) <= maxDigits && !bytes.ContainsFunc(b, func(c rune) bool { return c < '0' || c > '9' })
 }
 
-// cancelled returns the id in the parameters of cancel.
-func cancelled(params []byte) (id string, err error) {
-	var in struct {
-		ID requestID `json:"id"`
-	}
-	if err := jsonline.Unmarshal(params, &in, "the parameters"); err != nil {
-		return "", err
-	}
-	if in.ID == "" {
-		return "", jsonline.Fault(`params has no "id", which names the request to cancel`)
-	}
-	return string(in.ID), nil
-}
-
 // method finds a method by its name.
 func (s *Server) method(name string) (Method, error) {
 	if m := s.Methods[name]; m != nil {

@@ -164,8 +164,29 @@ func openParquetIn(file *os.File) (*parquet.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the Parquet file is cut off or damaged (%w)", err)
 	}
+	leaves, rows := leavesOf(p.Root()), int64(0)
+	named := map[string]bool{}
+	for _, leaf := range leaves {
+		path := columnName(leaf.Path())
+		if named[path] {
+			return nil, fmt.Errorf("two columns are named %s", text.Quote(path))
+		}
+		named[path] = true
+	}
+	for _, e := range p.Metadata().Schema {
+		switch {
+		case uint32(e.RepetitionType.V) > uint32(format.Repeated):
+			return nil, fmt.Errorf("the Parquet file is damaged: column %s is neither required, optional nor repeated", text.Quote(e.Name))
+		case e.LogicalType.String() == new(format.Float16Type).String():
+			return nil, fmt.Errorf("column %s is of type FLOAT16, which is not read; write it as FLOAT", text.Quote(e.Name))
+		}
+	}
 	for _, group := range p.Metadata().RowGroups {
-		for _, column := range group.Columns {
+		rows += group.NumRows
+		for i, column := range group.Columns {
+			if n := column.MetaData.NumValues; n != group.NumRows && leaves[i].MaxRepetitionLevel() == 0 {
+				return nil, fmt.Errorf("the Parquet file is damaged: a row group has %s, and column %s %d", english.Count(int(group.NumRows), "row"), columnName(leaves[i].Path()), n)
+			}
 			if codec := column.MetaData.Codec; codec == format.Lz4Raw {
 				return nil, errors.New("the file is compressed with LZ4, which cannot be read reliably; write it with zstd or snappy")
 			}
@@ -181,7 +202,21 @@ func openParquetIn(file *os.File) (*parquet.File, error) {
 			}
 		}
 	}
+	if rows != p.NumRows() {
+		return nil, fmt.Errorf("the Parquet file is damaged: it states %d rows, and its row groups %d", p.NumRows(), rows)
+	}
 	return p, nil
+}
+
+// leavesOf returns the columns that have values, in the order of a row group's.
+func leavesOf(c *parquet.Column) (leaves []*parquet.Column) {
+	if c.Leaf() {
+		return []*parquet.Column{c}
+	}
+	for _, child := range c.Columns() {
+		leaves = append(leaves, leavesOf(child)...)
+	}
+	return leaves
 }
 
 // guard turns a panic of the library, which damaged files can cause, into an error.
@@ -251,13 +286,14 @@ func empty(node parquet.Node) bool {
 
 // narrow reports whether all numbers of a column fit into 32 bits.
 func narrow(p *parquet.File, column int) bool {
-	for _, group := range p.RowGroups() {
+	for g, group := range p.RowGroups() {
 		chunk, ok := group.ColumnChunks()[column].(*parquet.FileColumnChunk)
 		if !ok {
 			return false
 		}
 		least, most, known := chunk.Bounds()
-		if known && (least.Int64() < math.MinInt32 || most.Int64() > math.MaxInt32) || !known && chunk.NumValues() > 0 {
+		missing := p.Metadata().RowGroups[g].Columns[column].MetaData.Statistics.NullCount
+		if known && (least.Int64() < math.MinInt32 || most.Int64() > math.MaxInt32) || !known && chunk.NumValues() > missing {
 			return false
 		}
 	}

@@ -310,3 +310,38 @@ func TestParquetEncoderErrors(t *testing.T) {
 	assert.NoError(t, e.Close())
 	assert.Error(t, e.Encode(&refract.Segment{ID: "1"}), "written after the end")
 }
+
+// What the foot of a file says of its columns and rows is not believed where it contradicts itself.
+func TestParquetFoot(t *testing.T) {
+	type row struct {
+		ID string `parquet:"id"`
+		A  string `parquet:"a,optional"`
+	}
+	path := filepath.Join(t.TempDir(), "f.parquet")
+	require.NoError(t, parquet.WriteFile(path, []row{{"1", "x"}, {"2", "y"}}))
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	foot := len(whole) - 8 - int(binary.LittleEndian.Uint32(whole[len(whole)-8:]))
+	for want, change := range map[string]func(m *format.FileMetaData){
+		`it states 3 rows, and its row groups 2`:                           func(m *format.FileMetaData) { m.NumRows = 3 },
+		`a row group has 2 rows, and column a 1`:                           func(m *format.FileMetaData) { m.RowGroups[0].Columns[1].MetaData.NumValues = 1 },
+		`two columns are named "id"`:                                       func(m *format.FileMetaData) { m.Schema[2].Name = "id" },
+		`column "a" is neither required, optional nor repeated`:            func(m *format.FileMetaData) { m.Schema[2].RepetitionType.V = 7 },
+		`column "a" is of type FLOAT16, which is not read; write it as FL`: func(m *format.FileMetaData) { m.Schema[2].LogicalType.Value = &format.Float16Type{} },
+	} {
+		var m format.FileMetaData
+		require.NoError(t, thrift.Unmarshal(new(thrift.CompactProtocol), whole[foot:len(whole)-8], &m))
+		change(&m)
+		b, err := thrift.Marshal(new(thrift.CompactProtocol), m)
+		require.NoError(t, err)
+		b = binary.LittleEndian.AppendUint32(append(bytes.Clone(whole[:foot]), b...), uint32(len(b)))
+		writeFile(t, path, append(b, "PAR1"...))
+		ds, err := Open("table:"+path+",id=id,reference=a", Options{})
+		if err == nil {
+			for _, e := range ds.Segments(context.Background()) {
+				err = e
+			}
+		}
+		assert.ErrorContains(t, err, want)
+	}
+}

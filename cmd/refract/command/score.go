@@ -295,7 +295,11 @@ func (p *scorePlan) conclude(found *metricFindings, ended *refract.Incomplete, o
 		if p.per == "cell" {
 			more = append([]string{"--matrix", p.view.path}, more...)
 		}
-		p.e.suggestNext(p.view.path, p.e.words("compare", p.args, more...)...)
+		next := p.e.words("compare", p.args, more...)
+		for i := 0; i >= 0 && p.per == "cell"; i = slices.Index(next, "--metric") { // the matrix has them
+			next = slices.Delete(next, i, i+2*min(i, 1))
+		}
+		p.e.suggestNext(p.view.path, next...)
 	}
 	return errors.Join(allFailed(found.failed), covered(&found.reports.Trust, p.judges.policy))
 }

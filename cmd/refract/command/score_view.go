@@ -64,7 +64,11 @@ func (v *scoreView) sink(per string, eng *refract.Engine, out io.Writer, id *ref
 		if err != nil {
 			return nil, err
 		}
-		infos := matrixInfos(eng, id)
+		native := slices.ContainsFunc(eng.Settings(), func(set refract.Setting) bool { return set.Aggregator.Native() })
+		var infos []matrix.Info
+		for _, m := range eng.Metrics() {
+			infos = append(infos, matrix.InfoOf(m, native, id.Of(aggregate.Aggregator{}), id.Of(aggregate.Single)))
+		}
 		add := func(seg *refract.SegmentScores) error { return w.WriteSegment(seg, infos) }
 		return &sink{add, func(context.Context, *refract.Incomplete) error { return w.Close() }}, nil
 	}
@@ -91,16 +95,6 @@ func (v *scoreView) showSystems(ctx context.Context, acc *refract.Systems, setti
 		table = t.forPeople
 	}
 	return v.whole(out, table())
-}
-
-// matrixInfos describe the metrics of an engine for its matrix.
-func matrixInfos(eng *refract.Engine, id *refract.Identity) []matrix.Info {
-	native := slices.ContainsFunc(eng.Settings(), func(set refract.Setting) bool { return set.Aggregator.Native() })
-	var infos []matrix.Info
-	for _, m := range eng.Metrics() {
-		infos = append(infos, matrix.InfoOf(m, native, id.Of(aggregate.Aggregator{}), id.Of(aggregate.Single)))
-	}
-	return infos
 }
 
 // matrixWriter writes cells as JSON Lines, or as Parquet where the output's name says so.

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/matrix"
@@ -23,15 +21,6 @@ type scoreView struct {
 	output
 	confidence float64 // of the intervals of systems' scores; 0 for none
 	width      *int    // decimals that were asked for
-}
-
-// registerWidth adds sacreBLEU's --width.
-func (v *scoreView) registerWidth(cmd *cobra.Command) {
-	parse := func(s string) (*int, error) {
-		n, err := upTo(15)(s)
-		return &n, err
-	}
-	resultFlags.of(cmd)("width,w", valueOf(&v.width, "", parse), "decimals of scores in tables for people (default 1, or as many as scores below 10 need)", withMatrix)
 }
 
 // digits is the number of decimals, by --width or else the usual.

@@ -94,23 +94,11 @@ func tieChanges(rows []Row, whole bool, add func(i, j int32)) (agree []int64, ch
 // it, the weights of pairs are integers and their sums exact.
 func commonUnit(rows []Row) float64 {
 	const most = 1 << 20
-	unit, first, same := uint64(1), uint64(0), true
+	unit := uint64(1)
 	for _, r := range rows {
-		n := uint64(len(r.Gold))
-		if n < 2 {
-			continue
+		if n := uint64(len(r.Gold)); n >= 2 && unit <= most {
+			unit = leastCommonMultiple(unit, n*(n-1)/2)
 		}
-		pairs := n * (n - 1) / 2
-		if first == 0 {
-			first = pairs
-		}
-		same = same && pairs == first
-		if unit <= most {
-			unit = leastCommonMultiple(unit, pairs)
-		}
-	}
-	if same && first > 0 {
-		unit = first
 	}
 	return float64(unit)
 }

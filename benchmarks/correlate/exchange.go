@@ -17,15 +17,23 @@ type Exchange struct {
 	soft     *softTable
 	golds    []uint16 // of soft: p-values of the gold scores; nil if these are all equal
 
-	first []int   // element of each vector
-	unit  []int32 // of each element, if elements are exchanged together
-	units int     // number of units or elements that are exchanged
+	unit  []int32 // of each element
+	units int     // that are exchanged
 }
 
 // NewExchange takes the vectors of both metrics, with the same elements and gold scores,
 // such as [Measure.Rows] returns for tables from [Align]. The elements of a unit are
 // exchanged together; with nil, each is exchanged separately.
 func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
+	whole := unit != nil && wholeVectors(a, unit)
+	if unit == nil {
+		for _, r := range a {
+			for range r.Gold {
+				unit = append(unit, int32(len(unit)))
+			}
+		}
+		units = len(unit)
+	}
 	e := &Exchange{a: a, b: b, measure: m, unit: unit, units: units}
 	var rows []Row // of both metrics, where score k of bit i is drawn as unit 2·i+k
 	elements := 0
@@ -33,21 +41,18 @@ func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 		row := Row{Gold: slices.Concat(r.Gold, r.Gold), Metric: slices.Concat(r.Metric, b[i].Metric)}
 		for which := range int32(2) {
 			for k := range r.Gold {
-				row.unit = append(row.unit, 2*e.drawn(elements+k)+which)
+				row.unit = append(row.unit, 2*unit[elements+k]+which)
 			}
 		}
-		rows, e.first = append(rows, row), append(e.first, elements)
+		rows = append(rows, row)
 		elements += len(r.Gold)
-	}
-	if unit == nil {
-		e.units = elements
 	}
 	switch info := &statistics[m.Statistic]; {
 	case m.Statistic == StatSoftAccuracy && len(a) > 1 && len(a[0].Gold) > 0:
 		e.soft = newSoftTable(a)
 		e.golds = e.soft.goldOf(nil, e.soft.order(nil))
 	case m.Statistic.OfSystems():
-	case unit != nil && wholeVectors(a, unit) && (info.vector != nil || info.table != nil): // a vector has the value of one metric or of the other
+	case whole && (info.vector != nil || info.table != nil): // a vector has the value of one metric or of the other
 		var both []Row
 		for i, r := range a {
 			for which, scores := range [][]float64{r.Metric, b[i].Metric} {
@@ -95,14 +100,6 @@ func wholeVectors(rows []Row, unit []int32) bool {
 
 // Units is the number of units, or of elements of all vectors, that are exchanged.
 func (e *Exchange) Units() int { return e.units }
-
-// drawn returns the bit that says whether an element is exchanged.
-func (e *Exchange) drawn(element int) int32 {
-	if e.unit == nil {
-		return int32(element)
-	}
-	return e.unit[element]
-}
 
 // Values returns the values of both metrics after an exchange. Bit i of the mask is set if the
 // scores of unit i, or of element i, are exchanged; elements are numbered through the vectors. A
@@ -192,14 +189,15 @@ func exchanged(mask []uint64, i int) int32 { return int32(mask[i>>6] >> (i & 63)
 
 // anew computes the measure of the vectors after an exchange.
 func (e *Exchange) anew(mask []uint64) (float64, float64) {
-	x, y := make([]Row, len(e.a)), make([]Row, len(e.a))
+	x, y, elements := make([]Row, len(e.a)), make([]Row, len(e.a)), 0
 	for r, from := range e.a {
 		x[r], y[r] = Row{Gold: from.Gold, Metric: slices.Clone(from.Metric)}, Row{Gold: from.Gold, Metric: slices.Clone(e.b[r].Metric)}
 		for i := range from.Metric {
-			if exchanged(mask, int(e.drawn(e.first[r]+i))) == 1 {
+			if exchanged(mask, int(e.unit[elements+i])) == 1 {
 				x[r].Metric[i], y[r].Metric[i] = y[r].Metric[i], x[r].Metric[i]
 			}
 		}
+		elements += len(from.Metric)
 	}
 	value := func(rows []Row) float64 {
 		if e.soft != nil {

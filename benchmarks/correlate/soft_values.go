@@ -169,20 +169,14 @@ func (s *softScores) larger(x, y []float64, order []int32, m *masks, permutation
 // word as it has lanes.
 func (s *softScores) sums(order []int32, m *masks) (out [][]uint64) {
 	words, tables := new([permutations]fourWords), new(maskTables)
+	lanes, mask := 64/s.width, uint64(math.MaxUint64)>>(64-s.width)
 	for _, numbers := range s.numbers {
 		clear(words[:])
 		m.add(words, tables, numbers, order)
 		for k := range min(256/s.width, len(s.of)-len(out)) {
-			var of []uint64
-			if s.width == 64 {
-				for _, w := range words {
-					of = append(of, w[k])
-				}
-			} else {
-				for p := 0; p < permutations; p += 2 {
-					v, w := words[p][k%4]>>(k/4*32), words[p+1][k%4]>>(k/4*32)
-					of = append(of, v&math.MaxUint32|w<<32)
-				}
+			of := make([]uint64, permutations/lanes)
+			for p := range words {
+				of[p/lanes] |= words[p][k%4] >> (k / 4 * s.width) & mask << (p % lanes * s.width)
 			}
 			out = append(out, of)
 		}

@@ -121,7 +121,12 @@ func jsonFields(t reflect.Type) []jsonField {
 	return all
 }
 
-func (t jsonText) appendJSON(b []byte) []byte { return appendText(b, t.text) }
+func (t jsonText) appendJSON(b []byte) []byte {
+	if !t.text.Valid {
+		return append(b, "null"...)
+	}
+	return jsonline.AppendString(b, t.text.Value)
+}
 
 func (o object) appendJSON(b []byte) []byte { return append(b, o...) }
 
@@ -131,13 +136,6 @@ func comma(b []byte, i int) []byte {
 		return append(b, ',')
 	}
 	return b
-}
-
-func appendText(b []byte, t refract.Text) []byte {
-	if !t.Valid {
-		return append(b, "null"...)
-	}
-	return jsonline.AppendString(b, t.Value)
 }
 
 // checkSystems checks that systems and scores have names, and that a system has at most one output, and one finite score of a name.

@@ -87,16 +87,9 @@ func eachSegment(ctx context.Context, g groups, skimmed bool, each func(*refract
 			has[columnName(path)], has[path[0]] = true, true
 		}
 	}
-	variants, rejected := absentFields("variants", has), absentFields("rejected", has)
+	variants, rejected := presentIn("variants", has), presentIn("rejected", has)
 	return eachRow(ctx, g, schema, func(row *record, pos refract.Position) (*refract.Segment, error) {
-		clearFields(row.Variants, variants)
-		clearFields(row.Rejected, rejected)
-		if !has["variants"] {
-			row.Variants = nil
-		}
-		if !has["rejected"] {
-			row.Rejected = nil
-		}
+		row.Variants, row.Rejected = variants(row.Variants), rejected(row.Rejected)
 		s, err := row.segment(false)
 		if err == nil {
 			err = checkVariants(s)
@@ -205,18 +198,8 @@ func guard(f func() error) (err error) {
 // type.
 func checkSchema(p *parquet.File, file string) error {
 	got := p.Schema()
-	other := func() string {
-		var columns []string
-		for _, path := range got.Columns() {
-			columns = append(columns, columnName(path))
-		}
-		return "; read a file with other columns as " + suggestTable(file, columns)
-	}
+	other := func() string { return "; read a file with other columns as " + suggestTable(file, columnNames(got)) }
 	want := parquet.SchemaOf(record{})
-	var known []string
-	for _, path := range want.Columns() {
-		known = append(known, columnName(path))
-	}
 	for _, path := range got.Columns() {
 		name := columnName(path)
 		have, _ := got.Lookup(path...)
@@ -225,7 +208,7 @@ func checkSchema(p *parquet.File, file string) error {
 			continue
 		}
 		if !ok {
-			hint := didYouMean(name, known)
+			hint := didYouMean(name, columnNames(want))
 			if _, ours := got.Lookup("references", "list", "element"); hint == "" || !ours {
 				hint += other()
 			}
@@ -281,23 +264,25 @@ func narrow(p *parquet.File, column int) bool {
 	return true
 }
 
-// absentFields returns the fields of a variant whose columns a file lacks or has without
+// presentIn returns what makes fields of variants missing whose columns a file lacks or has without
 // values, which the library fills with zeros.
-func absentFields(field string, has map[string]bool) (fields []int) {
+func presentIn(field string, has map[string]bool) func([]variantRecord) []variantRecord {
+	var absent []int
 	for f := range reflect.TypeFor[variantRecord]().Fields() {
 		if name, _, _ := strings.Cut(f.Tag.Get("parquet"), ","); !has[field+"."+name] {
-			fields = append(fields, f.Index[0])
+			absent = append(absent, f.Index[0])
 		}
 	}
-	return fields
-}
-
-// clearFields makes fields of all variants missing.
-func clearFields(variants []variantRecord, fields []int) {
-	for i := range variants {
-		row := reflect.ValueOf(&variants[i]).Elem()
-		for _, f := range fields {
-			row.Field(f).SetZero()
+	return func(variants []variantRecord) []variantRecord {
+		if !has[field] {
+			return nil
 		}
+		for i := range variants {
+			row := reflect.ValueOf(&variants[i]).Elem()
+			for _, f := range absent {
+				row.Field(f).SetZero()
+			}
+		}
+		return variants
 	}
 }

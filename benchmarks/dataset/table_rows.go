@@ -154,7 +154,6 @@ func (t *tableSpec) eachSeparated(_ func(Warning), prepare, read func(*tableRow)
 	if err != nil {
 		return err
 	}
-	header = slices.Clone(header)
 	for i, name := range header {
 		if t.published && name != "" {
 			header[i] = fromCSVCell(name)
@@ -341,10 +340,10 @@ func isQuotedList(field string, pos refract.Position) bool {
 
 // eachJSON reads one object a line, or the objects of an array. A row may lack a column that another has.
 func (t *tableSpec) eachJSON(warn func(Warning), prepare, read func(*tableRow) error) error {
-	lacking := map[int]bool{} // columns
+	var lacking []int // columns that no row has had so far
 	for i, name := range t.columns {
 		if !t.may(name) {
-			lacking[i] = true
+			lacking = append(lacking, i)
 		}
 	}
 	in, err := newRegular(t.path)
@@ -367,18 +366,14 @@ func (t *tableSpec) eachJSON(warn func(Warning), prepare, read func(*tableRow) e
 		if r == nil {
 			return nil
 		}
-		for i := range lacking {
-			if !slices.Contains(r.absent, i) {
-				delete(lacking, i)
-			}
-		}
+		lacking = slices.DeleteFunc(lacking, func(i int) bool { return !slices.Contains(r.absent, i) })
 		r.lacking = len(lacking)
 		return read(r)
 	})
 	if err == nil && len(lacking) > 0 {
 		known, names := []string(nil), map[string]bool{}
 		(&tableSpec{path: t.path}).each(warn, asRow, func(r *tableRow) error { known = r.columns(names); return nil })
-		return t.noColumn(t.path, t.columns[slices.Min(slices.Collect(maps.Keys(lacking)))], known)
+		return t.noColumn(t.path, t.columns[lacking[0]], known)
 	}
 	return err
 }

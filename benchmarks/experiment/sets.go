@@ -188,10 +188,7 @@ func (c columnsOf) most() int {
 
 // withVariants returns the columns of all originals and of some variants of a segment.
 func withVariants(s *refract.Segment, variants []int) []int {
-	columns := make([]int, 0, len(s.References)+len(variants))
-	for i := range s.References {
-		columns = append(columns, i)
-	}
+	columns := everything(s)[:len(s.References)]
 	for _, v := range variants {
 		columns = append(columns, len(s.References)+v)
 	}

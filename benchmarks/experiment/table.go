@@ -181,16 +181,14 @@ func (t *table) ownSystems(scores map[string]float64) (*correlate.Pairs, error) 
 	if err != nil {
 		return nil, err
 	}
-	out := correlate.NewPairs(1, t.Systems)
-	copy(out.Gold, means.Gold)
-	copy(out.GoldOK, means.GoldOK)
+	out := &correlate.Pairs{Segments: 1, Systems: t.Systems, Gold: means.Gold, GoldOK: means.GoldOK}
 	differs := false
 	for i, name := range t.data.systems {
 		v, ok := scores[name]
 		if !ok {
 			return nil, nil
 		}
-		out.Metric[i], out.MetricOK[i] = v, true
+		out.Metric, out.MetricOK = append(out.Metric, v), append(out.MetricOK, true)
 		differs = differs || !means.MetricOK[i] || math.Abs(v-means.Metric[i]) > 1e-6*(1+math.Abs(v))
 	}
 	if !differs {

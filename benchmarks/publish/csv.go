@@ -50,11 +50,7 @@ func (c *csvFile) add(s *refract.Segment) error {
 				return fmt.Errorf("its extra column %q has the name of another column of this format; publish as jsonl or parquet", name)
 			}
 		}
-		row, err := c.cells(append(texts(c.columns), texts(c.extra)...))
-		if err == nil {
-			err = c.Write(row)
-		}
-		if err != nil {
+		if err := c.row(append(texts(c.columns), texts(c.extra)...)); err != nil {
 			return err
 		}
 	}
@@ -76,11 +72,7 @@ func (c *csvFile) add(s *refract.Segment) error {
 	for _, name := range c.extra {
 		row = append(row, cellOf(extra[name]))
 	}
-	cells, err := c.cells(row)
-	if err != nil {
-		return err
-	}
-	return c.Write(cells)
+	return c.row(row)
 }
 
 // stated returns a text that is missing if it is empty.
@@ -105,18 +97,19 @@ func cellOf(v jsontext.Value) (t refract.Text) {
 	return t
 }
 
-// cells returns a row as it stands in the table.
-func (c *csvFile) cells(row []refract.Text) (out []string, err error) {
+// row writes a row as it stands in the table.
+func (c *csvFile) row(row []refract.Text) error {
+	var cells []string
 	for i, t := range row {
 		switch {
 		case !utf8.ValidString(t.Value):
-			return nil, fmt.Errorf("column %d %w", i+1, errNotUTF8)
+			return fmt.Errorf("column %d %w", i+1, errNotUTF8)
 		case strings.Contains(t.Value, "\r"):
-			return nil, errors.New("it has a carriage return, which readers of CSV take for a line end; publish as jsonl or parquet")
+			return errors.New("it has a carriage return, which readers of CSV take for a line end; publish as jsonl or parquet")
 		}
-		out = append(out, dataset.CSVCell(t))
+		cells = append(cells, dataset.CSVCell(t))
 	}
-	return out, nil
+	return c.Write(cells)
 }
 
 func (c *csvFile) finish(*dataset.Manifest) error {

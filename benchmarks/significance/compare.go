@@ -1,6 +1,7 @@
 package significance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,16 +110,7 @@ func ordered(tables []*correlate.Pairs, m correlate.Measure) (c *Comparison, kno
 		c.Values = append(c.Values, res.Value)
 		c.Order = append(c.Order, i)
 	}
-	slices.SortStableFunc(c.Order, func(i, j int) int {
-		x, y := c.Values[i], c.Values[j]
-		switch {
-		case x > y || !math.IsNaN(x) && math.IsNaN(y):
-			return -1
-		case x < y || math.IsNaN(x) && !math.IsNaN(y):
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(c.Order, func(i, j int) int { return cmp.Compare(c.Values[j], c.Values[i]) }) // NaN is the least
 	for known < len(tables) && !math.IsNaN(c.Values[c.Order[known]]) {
 		known++
 	}

@@ -39,12 +39,8 @@ func clusters(p [][]float64, alpha float64) []int {
 	ranks := make([]int, len(p))
 	rank, first := 1, 0
 	for i := range p {
-		for k := first; k < i; k++ {
-			if Significant(p[k][i], alpha) {
-				rank++
-				first = i
-				break
-			}
+		if slices.ContainsFunc(p[first:i], func(better []float64) bool { return Significant(better[i], alpha) }) {
+			rank, first = rank+1, i
 		}
 		ranks[i] = rank
 	}

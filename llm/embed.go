@@ -96,12 +96,7 @@ func checkEmbed(req EmbedRequest) error {
 	return checkModel(req.Model)
 }
 
-// vectorsShape is the JSON of an answer of the embeddings endpoint.
-type vectorsShape struct {
-	answerHead
-	Data []datum `json:"data"`
-}
-
+// datum is a vector in an answer of the embeddings endpoint.
 type datum struct {
 	Index     *int   `json:"index"` // some servers omit 0, or all indexes
 	Embedding vector `json:"embedding"`
@@ -138,7 +133,10 @@ func (v *vector) UnmarshalJSON(b []byte) error {
 
 // readVectors parses the body of a 200, and assigns each vector to its text.
 func (s *server) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse, f *Error) {
-	var a vectorsShape
+	var a struct {
+		answerHead
+		Data []datum `json:"data"`
+	}
 	body = jsonline.Finite(body)
 	if f := s.decode(req.Model, body, &a, &a.answerHead); f != nil {
 		return out, f

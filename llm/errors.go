@@ -63,7 +63,8 @@ func BlameFor(err error) Blame {
 	case IsAny(err, ErrContextLength, ErrInvalidRequest, ErrTooLarge):
 		return BlameRequest
 	case IsAny(err, syscall.ECONNREFUSED, context.Canceled, context.DeadlineExceeded):
-	case IsAny(err, ErrUnavailable, ErrTimeout, ErrBadAnswer, ErrRateLimited, ErrNotFound), e != nil && e.Kind == ErrAuth && e.Status == http.StatusForbidden:
+	case IsAny(err, ErrUnavailable, ErrTimeout, ErrBadAnswer, ErrRateLimited, ErrNotFound),
+		e != nil && e.Kind == ErrAuth && e.Status == http.StatusForbidden:
 		return BlameEither
 	}
 	return BlameServer

@@ -115,6 +115,7 @@ func (r *record) rate(to *[]refract.Judgement) {
 // ratingsFile are the judgements of a file.
 type ratingsFile struct {
 	file NamedFile
+	warn func(Warning)
 	ids  []string
 	rows [][]refract.Judgement // by id
 	n    int                   // of judgements
@@ -133,15 +134,13 @@ func WithJudgements(ds refract.Dataset, files []NamedFile, o Options) (refract.D
 		if err != nil {
 			return nil, err
 		}
-		d = joinRows(d, all.ids, all.rows, func() (func(*refract.Segment, *[]refract.Judgement) error, func(int, [][]refract.Judgement) error) {
-			return all.join(warn)
-		})
+		d = joinRows(d, all.ids, all.rows, all.join)
 	}
 	return d, nil
 }
 
 func readRatings(f NamedFile, warn func(Warning)) (*ratingsFile, error) {
-	all := &ratingsFile{file: f}
+	all := &ratingsFile{file: f, warn: warn}
 	index := map[string]int{}
 	err := eachOutput(f.Path, warn, func(row *outputRow) error {
 		i, ok := index[row.id]
@@ -171,7 +170,7 @@ func readRatings(f NamedFile, warn func(Warning)) (*ratingsFile, error) {
 }
 
 // join adds the ratings to segments, in a reading of them.
-func (all *ratingsFile) join(warn func(Warning)) (add func(*refract.Segment, *[]refract.Judgement) error, end func(int, [][]refract.Judgement) error) {
+func (all *ratingsFile) join() (add func(*refract.Segment, *[]refract.Judgement) error, end func(int, [][]refract.Judgement) error) {
 	taken, rated := 0, 0
 	add = func(s *refract.Segment, row *[]refract.Judgement) error {
 		if row == nil {
@@ -202,10 +201,10 @@ func (all *ratingsFile) join(warn func(Warning)) (add func(*refract.Segment, *[]
 		case taken == 0:
 			return failAt(pos, 0, "none of its scores is of an output of the dataset: the first is of segment %s and system %s", text.Quote(all.ids[0]), text.Quote(all.rows[0][0].System))
 		case taken < all.n:
-			warn(Warning{pos, fmt.Sprintf("left out: scores of %s that the dataset does not have", english.Count(all.n-taken, "output"))})
+			all.warn(Warning{pos, fmt.Sprintf("left out: scores of %s that the dataset does not have", english.Count(all.n-taken, "output"))})
 		}
 		if rated < segments {
-			warn(Warning{pos, fmt.Sprintf("has scores of %d of %s; the others have none", rated, english.Count(segments, "segment"))})
+			all.warn(Warning{pos, fmt.Sprintf("has scores of %d of %s; the others have none", rated, english.Count(segments, "segment"))})
 		}
 		return nil
 	}

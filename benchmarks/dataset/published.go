@@ -50,28 +50,22 @@ func (m *Manifest) open(dir string, o Options) (*set, error) {
 		}
 		return out
 	}
-	one := func(role string) (string, error) {
+	one := func(role string, open func(path string) (*set, error)) (*set, error) {
 		found := paths(role)
 		if len(found) != 1 {
-			return "", failFile(filepath.Join(dir, ManifestName), "bad manifest: %s with the role %q, where there must be one", english.Count(len(found), "file"), role)
+			return nil, failFile(filepath.Join(dir, ManifestName), "bad manifest: %s with the role %q, where there must be one", english.Count(len(found), "file"), role)
 		}
-		return found[0], nil
+		return open(found[0])
 	}
 	switch m.Format {
 	case FormatJSONL:
-		path, err := one(RoleSegments)
-		if err != nil {
-			return nil, err
-		}
-		return openJSONL(path, o)
+		return one(RoleSegments, func(path string) (*set, error) { return openJSONL(path, o) })
 	case FormatParquet:
 		return parquetSet(dir, paths(RoleSegments), o)
 	case FormatCSV:
-		path, err := one(RoleSegments)
-		if err != nil {
-			return nil, err
-		}
-		return openCSV(path, (m.References+m.Variants)/max(1, m.Segments), o)
+		return one(RoleSegments, func(path string) (*set, error) {
+			return openCSV(path, (m.References+m.Variants)/max(1, m.Segments), o)
+		})
 	case FormatMTME:
 		o.References = nil
 		for _, path := range paths(RoleReference) {
@@ -88,11 +82,9 @@ func (m *Manifest) open(dir string, o Options) (*set, error) {
 	if err != nil || m.Format == FormatText {
 		return ds, err
 	}
-	lists, err := one(RoleVariants)
-	if err != nil {
-		return nil, err
-	}
-	return withReferences(ds, "div-ref-lines:"+lists, o, m.Prompts)
+	return one(RoleVariants, func(lists string) (*set, error) {
+		return withReferences(ds, "div-ref-lines:"+lists, o, m.Prompts)
+	})
 }
 
 // CSVColumns names the columns of a published table with n references of each segment.

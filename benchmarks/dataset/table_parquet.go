@@ -39,26 +39,26 @@ func (t *tableSpec) checkColumns(p *parquet.File, path string) error {
 
 // inSchema returns the names of all columns of a file, and the fields with those of the table.
 func (t *tableSpec) inSchema(p *parquet.File, path string) (known []string, named parquet.Group, err error) {
-	fields, first := parquet.Group{}, map[string]string{} // first is the field of a column
+	fields, paths := parquet.Group{}, map[string][]string{} // paths are those of columns
 	for _, f := range p.Schema().Fields() {
 		fields[f.Name()] = f
 	}
 	known, named = columnNames(p.Schema()), parquet.Group{}
 	for i, steps := range p.Schema().Columns() {
-		first[known[i]] = steps[0]
+		paths[known[i]] = steps
 	}
 	for _, name := range t.columns {
-		field, there := first[name]
+		steps, there := paths[name]
 		switch {
 		case !there && t.may(name):
 			continue
 		case !there:
 			return nil, nil, t.noColumn(path, name, known)
 		}
-		if err := readable(p.Schema(), name); err != nil {
+		if err := readable(p.Schema(), name, steps); err != nil {
 			return nil, nil, failFile(path, "%w", err)
 		}
-		named[field] = fields[field]
+		named[steps[0]] = fields[steps[0]]
 	}
 	if slices.Contains(t.keep, keepAll) {
 		named = fields
@@ -67,16 +67,13 @@ func (t *tableSpec) inSchema(p *parquet.File, path string) (known []string, name
 }
 
 // readable refuses number types that the library misreads.
-func readable(schema *parquet.Schema, name string) error {
-	for _, steps := range schema.Columns() {
-		if leaf, ok := schema.Lookup(steps...); ok && columnName(steps) == name {
-			switch leaf.Node.Type().String() {
-			case "FLOAT16":
-				return fmt.Errorf("column %q has numbers of 16 bits: write them as float32", name)
-			case "INT(64,false)":
-				return fmt.Errorf("column %q has unsigned numbers of 64 bits: write them as int64, or as text", name)
-			}
-		}
+func readable(schema *parquet.Schema, name string, path []string) error {
+	leaf, _ := schema.Lookup(path...)
+	switch leaf.Node.Type().String() {
+	case "FLOAT16":
+		return fmt.Errorf("column %q has numbers of 16 bits: write them as float32", name)
+	case "INT(64,false)":
+		return fmt.Errorf("column %q has unsigned numbers of 64 bits: write them as int64, or as text", name)
 	}
 	return nil
 }

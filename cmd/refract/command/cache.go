@@ -55,24 +55,20 @@ func (e *env) cacheStatsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return out.show(e, statsTable(c.String(), st))
+		t := &report.NamedTable{Columns: []report.Column{{Name: "what"}, {Name: "name"}, {Name: "value"}}}
+		t.Add("file", nil, c.String())
+		t.Add("entries", nil, fmt.Sprint(st.Entries))
+		t.Add("entries without an answer", nil, fmt.Sprint(st.Missing))
+		t.Add("prompt tokens", nil, fmt.Sprint(st.PromptTokens))
+		t.Add("completion tokens", nil, fmt.Sprint(st.CompletionTokens))
+		t.Add("stored scores", nil, fmt.Sprint(st.Scores))
+		for _, model := range slices.Sorted(maps.Keys(st.Models)) {
+			t.Add("entries of model", model, fmt.Sprint(st.Models[model]))
+		}
+		return out.show(e, t)
 	}, cache.ReadOnly()))
 	out.register(cmd)
 	return cmd
-}
-
-func statsTable(name string, st cache.Stats) *report.NamedTable {
-	t := &report.NamedTable{Columns: []report.Column{{Name: "what"}, {Name: "name"}, {Name: "value"}}}
-	t.Add("file", nil, name)
-	t.Add("entries", nil, fmt.Sprint(st.Entries))
-	t.Add("entries without an answer", nil, fmt.Sprint(st.Missing))
-	t.Add("prompt tokens", nil, fmt.Sprint(st.PromptTokens))
-	t.Add("completion tokens", nil, fmt.Sprint(st.CompletionTokens))
-	t.Add("stored scores", nil, fmt.Sprint(st.Scores))
-	for _, model := range slices.Sorted(maps.Keys(st.Models)) {
-		t.Add("entries of model", model, fmt.Sprint(st.Models[model]))
-	}
-	return t
 }
 
 func (e *env) cacheVerifyCommand() *cobra.Command {

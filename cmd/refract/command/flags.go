@@ -148,20 +148,15 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		return usagef("%s: %w", name, cause)
 	}
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
-		return usagef("%w", err)
-	}
-	if here := equivalentFlag(cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())); here != "" {
-		return usagef("%w; here it is %s", err, here)
-	}
-	if unknown.GetSpecifiedShortnames() != "" {
-		return usagef("%w", err)
-	}
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if nearest := english.Nearest(unknown.GetSpecifiedName(), names); nearest != "" {
-		return usagef("%w; did you mean %q?", err, "--"+nearest)
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		name, short := unknown.GetSpecifiedName(), unknown.GetSpecifiedShortnames()
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if here := equivalentFlag(cmp.Or(short, name)); here != "" {
+			return usagef("%w; here it is %s", err, here)
+		} else if nearest := english.Nearest(name, names); nearest != "" && short == "" {
+			return usagef("%w; did you mean %q?", err, "--"+nearest)
+		}
 	}
 	return usagef("%w", err)
 }

@@ -29,7 +29,11 @@ space. In a template, {reference} and {source} stand for the segment's texts.`,
 				return usagef("%w", err)
 			}
 		}
-		return out.show(e, promptTable(prompts))
+		t := &report.NamedTable{Columns: []report.Column{{Name: "set"}, {Name: "name"}, {Name: "language"}, {Name: "prompt"}}}
+		for _, p := range prompts {
+			t.Add(diversify.SetOf(p), p.Name, report.StringOrNull(p.Language), p.Text)
+		}
+		return out.show(e, t)
 	})
 	out.register(cmd)
 	cmd.ValidArgsFunction = promptWords
@@ -39,14 +43,4 @@ space. In a template, {reference} and {source} stand for the segment's texts.`,
 // promptWords completes the names of prompts.
 func promptWords(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return diversify.PromptWords(), cobra.ShellCompDirectiveNoFileComp
-}
-
-func promptTable(prompts []diversify.Prompt) *report.NamedTable {
-	t := &report.NamedTable{Columns: []report.Column{
-		{Name: "set"}, {Name: "name"}, {Name: "language"}, {Name: "prompt"},
-	}}
-	for _, p := range prompts {
-		t.Add(diversify.SetOf(p), p.Name, report.StringOrNull(p.Language), p.Text)
-	}
-	return t
 }

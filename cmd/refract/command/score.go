@@ -113,7 +113,11 @@ func (e *env) scoreCommand() *cobra.Command {
 func (s *scoreFlags) register(e *env, cmd *cobra.Command) {
 	s.scoringFlags.register(e, cmd, "native, or max if a metric has no own rule")
 	s.view.register(cmd)
-	s.view.registerWidth(cmd)
+	width := func(s string) (*int, error) {
+		n, err := upTo(15)(s)
+		return &n, err
+	}
+	resultFlags.of(cmd)("width,w", valueOf(&s.view.width, "", width), "decimals of scores in tables for people (default 1, or as many as scores below 10 need)", withMatrix)
 	s.judges.calls.registerDryRun(cmd, "ask for no score")
 	taskFlags.of(cmd)("system", s.scoring.scopeValue(), "how a system's score comes about: auto, corpus or average", withMatrix, notByHuman, offers("auto", "corpus", "average"))
 }

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/matrix"
@@ -23,15 +21,6 @@ type scoreView struct {
 	output
 	confidence float64 // of the intervals of systems' scores; 0 for none
 	width      *int    // decimals that were asked for
-}
-
-// registerWidth adds sacreBLEU's --width.
-func (v *scoreView) registerWidth(cmd *cobra.Command) {
-	parse := func(s string) (*int, error) {
-		n, err := upTo(15)(s)
-		return &n, err
-	}
-	resultFlags.of(cmd)("width,w", valueOf(&v.width, "", parse), "decimals of scores in tables for people (default 1, or as many as scores below 10 need)", withMatrix)
 }
 
 // digits is the number of decimals, by --width or else the usual.
@@ -64,7 +53,11 @@ func (v *scoreView) sink(per string, eng *refract.Engine, out io.Writer, id *ref
 		if err != nil {
 			return nil, err
 		}
-		infos := matrixInfos(eng, id)
+		native := slices.ContainsFunc(eng.Settings(), func(set refract.Setting) bool { return set.Aggregator.Native() })
+		var infos []matrix.Info
+		for _, m := range eng.Metrics() {
+			infos = append(infos, matrix.InfoOf(m, native, id.Of(aggregate.Aggregator{}), id.Of(aggregate.Single)))
+		}
 		add := func(seg *refract.SegmentScores) error { return w.WriteSegment(seg, infos) }
 		return &sink{add, func(context.Context, *refract.Incomplete) error { return w.Close() }}, nil
 	}
@@ -91,16 +84,6 @@ func (v *scoreView) showSystems(ctx context.Context, acc *refract.Systems, setti
 		table = t.forPeople
 	}
 	return v.whole(out, table())
-}
-
-// matrixInfos describe the metrics of an engine for its matrix.
-func matrixInfos(eng *refract.Engine, id *refract.Identity) []matrix.Info {
-	native := slices.ContainsFunc(eng.Settings(), func(set refract.Setting) bool { return set.Aggregator.Native() })
-	var infos []matrix.Info
-	for _, m := range eng.Metrics() {
-		infos = append(infos, matrix.InfoOf(m, native, id.Of(aggregate.Aggregator{}), id.Of(aggregate.Single)))
-	}
-	return infos
 }
 
 // matrixWriter writes cells as JSON Lines, or as Parquet where the output's name says so.

@@ -104,27 +104,24 @@ func (s *Review) handler() http.Handler {
 
 // decide keeps a decision about an answer that is shown.
 func (s *Review) decide(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostDecision))
-	if err != nil {
-		http.Error(w, "the request is too long or broken", http.StatusRequestEntityTooLarge)
-		return
-	}
+	body, unread := io.ReadAll(http.MaxBytesReader(w, r.Body, mostDecision))
 	d, err := review.Parse(body)
 	it, known := s.known[d.Answer]
+	status := http.StatusBadRequest
 	switch {
-	case err != nil:
-	case !known:
+	case unread != nil:
+		status, err = http.StatusRequestEntityTooLarge, errors.New("the request is too long or broken")
+	case err == nil && !known:
 		err = errors.New("the page shows no such answer")
-	default:
+	case err == nil:
 		err = d.OneLine(it.Reference)
 	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
+	if err == nil {
+		d.Segment, d.Prompt, d.Drawn = it.Segment, it.Prompt, it.Drawn
+		status, err = http.StatusInternalServerError, s.keep(&d)
 	}
-	d.Segment, d.Prompt, d.Drawn = it.Segment, it.Prompt, it.Drawn
-	if err := s.keep(&d); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+	if err != nil {
+		http.Error(w, err.Error(), status)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -58,6 +58,7 @@ func TestStatuses(t *testing.T) {
 		{"400 credit", llmtest.Status(400, "Your credit balance is too low"), llm.ErrQuota, 1, "check the account's plan and billing"},
 		{"429 billing", llmtest.Status(429, "check your billing details"), llm.ErrQuota, 1, "billing"},
 		{"429 by the minute", llmtest.Status(429, "You exceeded your current quota, please check your plan and billing details. Please retry in 540.04s."), llm.ErrRateLimited, 2, "limits the rate"},
+		{"429 of a request", llmtest.Status(429, "Request too large for m: Limit 10000, Requested 20000. The input must be reduced."), llm.ErrInvalidRequest, 1, "refused the request (429): Request too large"},
 		{"429 quota by code", llmtest.With("Retry-After", "1", llmtest.Quota()), llm.ErrQuota, 1, ""},
 		{"500", llmtest.Status(500, "oops"), llm.ErrUnavailable, all, "failed (500) after 5 attempts: oops"},
 		{"502 page", llmtest.HTML(502), llm.ErrUnavailable, all, "it sent `<!DOCTYPE html>"},
@@ -217,6 +218,37 @@ func TestClosedPort(t *testing.T) {
 		if !errors.Is(err, syscall.ECONNREFUSED) || slept < time.Second || slept > 7*time.Second {
 			t.Errorf("%v after %v", err, slept)
 		}
+	})
+}
+
+// A server that starts again is waited for as long as one that starts.
+func TestServerStartsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &llmtest.Handler{}
+		var down time.Time
+		c := local(t, h, func(cfg *llm.Config) {
+			cfg.Wait, cfg.MaxRetries = 5*time.Minute, 1
+			cfg.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+				if time.Now().Before(down) {
+					return nil, syscall.ECONNREFUSED
+				}
+				return h.Transport().RoundTrip(r)
+			})
+		})
+		_, err := c.Complete(t.Context(), request("p"))
+		require.NoError(t, err)
+		down = time.Now().Add(4 * time.Minute)
+		_, err = c.Complete(t.Context(), request("q"))
+		require.NoError(t, err)
+		down = time.Now().Add(time.Hour)
+		begun := time.Now()
+		go func() {
+			time.Sleep(4 * time.Minute)
+			assert.Contains(t, c.Load().Failure, "cannot be reached")
+		}()
+		_, err = c.Complete(t.Context(), request("r"))
+		require.ErrorIs(t, err, syscall.ECONNREFUSED)
+		assert.True(t, time.Since(begun) >= 5*time.Minute && time.Since(begun) < 6*time.Minute, "after %v", time.Since(begun))
 	})
 }
 

@@ -214,7 +214,7 @@ def check(refract, reader, root, data, want, parsed, kind):
         return "harmless"
     peer = tried(reader.texts or reader.meaning, data)
     if got is None:
-        place = re.search(re.escape(reader.file.name) + (r"(:\d+|: (there is no column|the dataset|the file has no reference|has \d+ lines?,|the digest|the matrix has no digest|datasets|the file is empty|dataset \w|metric \S))" if reader.lines else ""), complaint)
+        place = re.search(re.escape(reader.file.name) + (r"(:\d+|: (there is no column|the dataset|the file has no reference|has \d+ lines?,|the digest|the matrix has no digest|datasets|the file is empty|dataset \w|(unknown )?metric \S))" if reader.lines else ""), complaint)
         folder = not reader.lines and reader.file.parent.name in complaint
         assert place or folder, f"the error names no place: {complaint[:400]}"
         assert reader.meaning is None or peer != parsed, f"refuses what means the same: {complaint[:400]}"

@@ -219,8 +219,8 @@ func (d *Database) grant(ctx context.Context, tx *sql.Tx, keys []Key) (map[Key]b
 }
 
 // sweep removes owners, and their claims, whose process has ended on this machine, or who have not
-// renewed their lease for its whole length. This store measures that time itself, because the clock of the database may be changed
-// meanwhile.
+// renewed their lease for its whole length. This store measures that time itself, because the clock
+// of the database may be changed meanwhile.
 func (d *Database) sweep(ctx context.Context, tx *sql.Tx) error {
 	var id int64
 	var process, lease string

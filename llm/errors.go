@@ -310,7 +310,11 @@ func (s *server) classify(model string, status int, api *apiError, body []byte) 
 		e = fail(ErrRateLimited, "limits the rate of requests", "send fewer requests at once")
 		e.retries, e.notDone = allRetries, true
 	case status == http.StatusNotFound:
-		e = fail(ErrNotFound, "knows no such model, address or object", strings.Replace(fmt.Sprintf("check the model name %q and the base URL, which usually ends in /v1", model), `the model name "" and `, "", 1))
+		named := ""
+		if model != "" {
+			named = fmt.Sprintf("the model name %q and ", model)
+		}
+		e = fail(ErrNotFound, "knows no such model, address or object", "check "+named+"the base URL, which usually ends in /v1")
 	case status == http.StatusNotImplemented, status >= 500 && says(api.message, paramSchema, "json_schema", "json schema", "grammar"):
 		e = fail(ErrInvalidRequest, "refused the request", "") // in spite of the status, it would again
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:

@@ -222,7 +222,7 @@ func (s *server) learn(c *Call, e *Error, company bool, maxWait time.Duration) {
 	}
 	if e.retries != noRetry {
 		short := *e
-		short.Message, short.Attempts = "", 1
+		short.Message = ""
 		s.failure = short.description()
 	}
 	var pause time.Duration

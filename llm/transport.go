@@ -143,8 +143,9 @@ func (r *retryCount) exhausted(ctx context.Context, s *server, e *Error) bool {
 		case down < r.cfg.Wait: // it starts, or starts again
 			r.tries--
 		case s.answered.Load() == 0: // it is down, or its address is wrong
-			r.waits.MaxInterval = min(r.waits.MaxInterval, time.Second)
-			return down >= closedTime || r.tries > min(retries, r.cfg.MaxRetries)
+			if r.waits.MaxInterval = min(r.waits.MaxInterval, time.Second); down >= closedTime {
+				return true
+			}
 		}
 	}
 	return r.tries > min(retries, r.cfg.MaxRetries)

@@ -284,11 +284,10 @@ func (r *meanRow) ordered(weights []int32, s *scratch) (gold, metric []float64, 
 	means := r.drawnGolds(weights, s)
 	metric = r.sums(r.metric, 1, weights, s)[0]
 	far := 2 * float64(means.cells[0]) * r.metric.rest
-	for i, v := range metric {
-		for _, w := range metric[:i] {
-			if !(math.Abs(v-w) > far) {
-				return nil, nil, false
-			}
+	sorted := slices.Sorted(slices.Values(metric))
+	for i, v := range sorted[1:] {
+		if !(v-sorted[i] > far) {
+			return nil, nil, false
 		}
 	}
 	return means.means, metric, true

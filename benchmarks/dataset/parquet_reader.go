@@ -164,14 +164,13 @@ func openParquetIn(file *os.File) (*parquet.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the Parquet file is cut off or damaged (%w)", err)
 	}
-	leaves, rows := leavesOf(p.Root()), int64(0)
-	named := map[string]bool{}
-	for _, leaf := range leaves {
-		path := columnName(leaf.Path())
-		if named[path] {
-			return nil, fmt.Errorf("two columns are named %s", text.Quote(path))
+	names, listed, rows := columnNames(p.Schema()), map[string]bool{}, int64(0)
+	for i, path := range p.Schema().Columns() {
+		if _, again := listed[names[i]]; again {
+			return nil, fmt.Errorf("two columns are named %s", text.Quote(names[i]))
 		}
-		named[path] = true
+		leaf, _ := p.Schema().Lookup(path...)
+		listed[names[i]] = leaf.MaxRepetitionLevel > 0
 	}
 	for _, e := range p.Metadata().Schema {
 		switch {
@@ -184,8 +183,8 @@ func openParquetIn(file *os.File) (*parquet.File, error) {
 	for _, group := range p.Metadata().RowGroups {
 		rows += group.NumRows
 		for i, column := range group.Columns {
-			if n := column.MetaData.NumValues; n != group.NumRows && leaves[i].MaxRepetitionLevel() == 0 {
-				return nil, fmt.Errorf("the Parquet file is damaged: a row group has %s, and column %s %d", english.Count(int(group.NumRows), "row"), columnName(leaves[i].Path()), n)
+			if n := column.MetaData.NumValues; n != group.NumRows && !listed[names[i]] {
+				return nil, fmt.Errorf("the Parquet file is damaged: a row group has %s, and column %s %d", english.Count(int(group.NumRows), "row"), names[i], n)
 			}
 			if codec := column.MetaData.Codec; codec == format.Lz4Raw {
 				return nil, errors.New("the file is compressed with LZ4, which cannot be read reliably; write it with zstd or snappy")
@@ -206,17 +205,6 @@ func openParquetIn(file *os.File) (*parquet.File, error) {
 		return nil, fmt.Errorf("the Parquet file is damaged: it states %d rows, and its row groups %d", p.NumRows(), rows)
 	}
 	return p, nil
-}
-
-// leavesOf returns the columns that have values, in the order of a row group's.
-func leavesOf(c *parquet.Column) (leaves []*parquet.Column) {
-	if c.Leaf() {
-		return []*parquet.Column{c}
-	}
-	for _, child := range c.Columns() {
-		leaves = append(leaves, leavesOf(child)...)
-	}
-	return leaves
 }
 
 // guard turns a panic of the library, which damaged files can cause, into an error.

@@ -300,8 +300,8 @@ func (p *scorePlan) conclude(found *metricFindings, ended *refract.Incomplete, o
 			more = append([]string{"--matrix", p.view.path}, more...)
 		}
 		next := p.e.words("compare", p.args, more...)
-		for i := 0; i >= 0 && p.per == "cell"; i = slices.Index(next, "--metric") { // the matrix has them
-			next = slices.Delete(next, i, i+2*min(i, 1))
+		for i := slices.Index(next, "--metric"); p.per == "cell" && i >= 0; i = slices.Index(next, "--metric") {
+			next = slices.Delete(next, i, i+2) // the matrix has them
 		}
 		p.e.suggestNext(p.view.path, next...)
 	}
